@@ -1,0 +1,13 @@
+"""Data sets: one bundled with its ingredients (`load_dates`), the others fetched once and cached.
+
+The fetchers look into ``data_home``, then ``$MAXMARGIN_DATA``, then ``~/.maxmargin_data``, and download
+from the public origin only if the data is in none of them.
+"""
+
+from maxmargin.datasets._conll2000 import fetch_conll2000
+from maxmargin.datasets._dates import load_dates
+from maxmargin.datasets._digits import fetch_mnist, fetch_usps
+from maxmargin.datasets._fetch import get_data_home
+from maxmargin.datasets._ocr import fetch_ocr
+
+__all__ = ["fetch_conll2000", "fetch_mnist", "fetch_ocr", "fetch_usps", "get_data_home", "load_dates"]

@@ -1,0 +1,264 @@
+"""Sequence labelling: `ChainSVM`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from ..solvers.base import count_threads, on_ranges
+from ..structures.chain import Chains, chain_work, decode, decode_max_marginals, make_chain_problem, make_chains
+from ..structures.masks import TransitionMask, bio_mask
+from ._base import MaxMarginEstimator, check_cost_matrix, class_weights
+from ._inputs import (
+    Stacked,
+    check_sample_weight,
+    encode_labels,
+    needs_vectorizer,
+    stack_labels,
+    stack_sequences,
+    unstack,
+)
+
+LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the length
+
+
+class ChainSVM(MaxMarginEstimator):
+    """Linear-chain structured SVM for sequence labelling.
+
+    Learns node weights, transitions and biases by minimising ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)`` with the
+    margin-rescaled hinge loss, and certifies how far from the optimum it stopped (``gap_``).
+
+    Parameters
+    ----------
+    lam : float or None
+        Regularisation; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in SVM^struct's terms.
+    solver : "auto", "bcfw", "fw" or a solver object
+    tol : float
+        Stop when the certified duality gap is at most this.
+    max_passes, max_seconds : stop after this much effort
+    loss : "hamming" (share of wrong labels) or "hamming_sum" (their number)
+    class_weight : None, "balanced" or dict
+        Weighs the loss of positions with that true label.
+    random_state : int, RandomState, Generator or None
+    verbose : int
+        1 shows a progress bar with the gap.
+    n_jobs : int or None
+        Threads for certificates and predictions; -1 for all cores.
+    warm_start : bool
+        Whether a second ``fit`` on the same data goes on where the first one stopped.
+    fit_intercept, fit_boundary : bool
+        Whether labels have a bias, and the first and last position biases of their own.
+    transition_mask : None, "bio", (K, K) bool array or `TransitionMask`
+        Which label (row) may be followed by which (column), in the order of ``classes_``; "bio" reads the rules off
+        label names such as ``B-NP``.
+    cost_matrix : (K, K) array or None
+        Cost of a label (column) at a position with that true label (row), in the order of ``classes_``.
+
+    Attributes
+    ----------
+    coef_ : (K, F)    transitions_ : (K, K), from row to column    intercept_ : (K,)    boundary_ : (2, K), first and last
+    classes_, n_features_in_, transition_mask_, vectorizer_ (None unless X were feature dicts)
+    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    """
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        loss: str = "hamming",
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        fit_boundary: bool = True,
+        transition_mask: Any = None,
+        cost_matrix: Any = None,
+    ):
+        self.lam = lam
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.max_seconds = max_seconds
+        self.loss = loss
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.fit_boundary = fit_boundary
+        self.transition_mask = transition_mask
+        self.cost_matrix = cost_matrix
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> ChainSVM:
+        """Learn from sequences.
+
+        Parameters
+        ----------
+        X : list of (T, F) arrays or sparse matrices, one stacked matrix with `lengths`, or lists of feature dicts
+        y : list of T labels each (strings or integers), or one flat array with a stacked X
+        sample_weight : one weight a sequence; an integer weight equals repetition, 0 removal
+        lengths : lengths of the sequences of a stacked X; None: it is a single sequence
+        """
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
+        vectorizer = DictVectorizer() if needs_vectorizer(X) else None
+        stacked = stack_sequences(X, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
+        labels = stack_labels(y, stacked.offsets)
+        weight = check_sample_weight(sample_weight, len(stacked.offsets) - 1)
+        rows, offsets, labels, weight = _drop_weightless(stacked, labels, weight)
+        codes, classes = encode_labels(labels, offsets)
+        mask = _as_mask(self.transition_mask, classes, codes, offsets)
+        problem = make_chain_problem(
+            rows,
+            offsets,
+            codes,
+            len(classes),
+            intercept=bool(self.fit_intercept),
+            boundary=bool(self.fit_boundary),
+            normalize=LOSSES[self.loss],
+            cost=check_cost_matrix(self.cost_matrix, len(classes)),
+            class_weight=class_weights(self.class_weight, classes, codes),
+            sample_weight=weight,
+            mask=mask,
+        )
+        n_features, n_labels = rows.shape[1], len(classes)
+        fitted = {
+            "classes_": classes,
+            "n_features_in_": n_features,
+            "vectorizer_": vectorizer,
+            "transition_mask_": mask,
+        }
+        self._fit_problem(problem, weight.sum(), fitted, lambda w: self._unpack(w, n_features, n_labels), X, y)
+        return self
+
+    def predict(self, X: Any, lengths: Any = None) -> Any:
+        """The best labeling of each sequence: a list of arrays, or one flat array for a stacked X."""
+        stacked, codes = self._decode(X, lengths)
+        labels = self.classes_[codes]
+        return labels if stacked.flat else unstack(labels, stacked.offsets)
+
+    def decision_function(self, X: Any, lengths: Any = None) -> Any:
+        """Max-marginals: for every position and label, the score of the best labeling with that label there."""
+        stacked, chains = self._lay_out(X, lengths)
+        out = np.empty((stacked.rows.shape[0], len(self.classes_)))
+        self._run(chains, lambda work, w, first, last: decode_max_marginals(chains, work, w, first, last, out))
+        return out if stacked.flat else unstack(out, stacked.offsets)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> float:
+        """Share of positions labelled right. A label never seen in training counts as wrong."""
+        stacked, codes = self._decode(X, lengths)
+        offsets = stacked.offsets
+        truth, _ = encode_labels(stack_labels(y, offsets), offsets, self.classes_)
+        weight = check_sample_weight(sample_weight, len(offsets) - 1)
+        return float(np.average(codes == truth, weights=np.repeat(weight, np.diff(offsets))))
+
+    def _lay_out(self, X: Any, lengths: Any) -> tuple[Stacked, Chains]:
+        check_is_fitted(self)
+        stacked = stack_sequences(
+            X,
+            lengths,
+            n_features=self.n_features_in_,
+            vectorizer=self.vectorizer_,
+            estimator=type(self).__name__,
+        )
+        chains = make_chains(
+            stacked.rows,
+            stacked.offsets,
+            intercept=bool(self.fit_intercept),
+            boundary=bool(self.fit_boundary),
+            mask=self.transition_mask_,
+        )
+        return stacked, chains
+
+    def _decode(self, X: Any, lengths: Any) -> tuple[Stacked, np.ndarray]:
+        stacked, chains = self._lay_out(X, lengths)
+        codes, values = np.empty(stacked.rows.shape[0], np.int32), np.empty(len(stacked.offsets) - 1)
+        self._run(chains, lambda work, w, first, last: decode(chains, work, w, first, last, codes, values))
+        impossible = np.flatnonzero(values == -np.inf)
+        if len(impossible):
+            i = int(impossible[0])
+            raise ValueError(
+                f"X, sample {i}: transition_mask allows no labeling of length {np.diff(stacked.offsets)[i]}"
+            )
+        return stacked, codes
+
+    def _run(self, chains: Chains, on_range: Callable[[Any, np.ndarray, int, int], None]) -> None:
+        """Run a decoding kernel over ranges of sequences, one thread each."""
+        w, longest = self._pack(), int(np.diff(chains.offsets).max())
+        on_ranges(
+            len(chains.offsets) - 1,
+            count_threads(self.n_jobs),
+            lambda first, last: on_range(chain_work(longest, len(self.classes_)), w, first, last),
+        )
+
+    def _pack(self) -> np.ndarray:
+        """The flat weights of the structure, from the fitted attributes."""
+        extras = [self.intercept_[None]] * bool(self.fit_intercept) + [self.boundary_] * bool(self.fit_boundary)
+        return np.concatenate([part.ravel() for part in [self.coef_.T, *extras, self.transitions_]])
+
+    def _unpack(self, w: np.ndarray, n_features: int, n_labels: int) -> dict[str, np.ndarray]:
+        """The fitted attributes, from the structure's flat weights."""
+        node, transitions = w[: -(n_labels**2)].reshape(-1, n_labels), w[-(n_labels**2) :]
+        nothing = np.zeros((1, n_labels))
+        extras = node[n_features:]
+        intercept, boundary = np.split(extras, [int(bool(self.fit_intercept))])
+        return {
+            "coef_": node[:n_features].T,
+            "transitions_": transitions.reshape(n_labels, n_labels),
+            "intercept_": (intercept if len(intercept) else nothing)[0],
+            "boundary_": boundary if len(boundary) else np.zeros((2, n_labels)),
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _drop_weightless(stacked: Stacked, labels: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, Any, Any]:
+    """Rows, offsets, labels and weights without the sequences of weight 0."""
+    rows, offsets = stacked.rows, stacked.offsets
+    if np.all(weight > 0):
+        return rows, offsets, labels, weight
+    lengths = np.diff(offsets)
+    kept = np.repeat(weight > 0, lengths)
+    offsets = np.concatenate([[0], np.cumsum(lengths[weight > 0])])
+    return rows[np.flatnonzero(kept)], offsets, labels[kept], weight[weight > 0]
+
+
+def _as_mask(mask: Any, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray) -> TransitionMask:
+    """The mask a user means, checked against the training labels."""
+    n_labels = len(classes)
+    if mask is None:
+        return TransitionMask.everything(n_labels)
+    if isinstance(mask, str):
+        if mask != "bio":
+            raise ValueError(f'transition_mask must be None, "bio", a (K, K) array or a TransitionMask, got {mask!r}')
+        mask = bio_mask(classes)
+    if not isinstance(mask, TransitionMask):
+        mask = TransitionMask.everything(n_labels)._replace(allowed=np.asarray(mask))
+    mask = mask.check(n_labels)
+    violation = mask.first_violation(codes, offsets)
+    if violation is not None:
+        sample, position = violation
+        at = offsets[sample] + position
+        before = repr(str(classes[codes[at - 1]])) if position else "the start"
+        raise ValueError(
+            f"y, sample {sample}, position {position}: label {str(classes[codes[at]])!r} after {before} "
+            "(or at the end) is forbidden by transition_mask; correct the label or allow it"
+        )
+    return mask

@@ -1,0 +1,129 @@
+"""Multiclass classification: `MulticlassSVM`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..structures.multiclass import make_multiclass_problem
+from ._base import MaxMarginEstimator, check_cost_matrix, class_weights
+from ._inputs import check_sample_weight
+
+
+class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
+    """Multiclass SVM (Crammer and Singer's) with a certified duality gap.
+
+    Minimises ``lam/2 |w|^2 + (1/S) sum_i s_i max_k [cost(y_i, k) + <w_k - w_{y_i}, x_i>]``. With ``C = 1/(lam n)`` it
+    is the problem of scikit-learn's ``LinearSVC(multi_class="crammer_singer")``.
+
+    Parameters
+    ----------
+    lam : float or None
+        Regularisation; None means 1 / (sum of sample weights).
+    solver : "auto", "bcfw", "fw" or a solver object
+    tol : float
+        Stop when the certified duality gap is at most this.
+    max_passes, max_seconds : stop after this much effort
+    class_weight : None, "balanced" or dict
+        Multiplies the sample weights.
+    random_state : int, RandomState, Generator or None
+    verbose : int
+        1 shows a progress bar with the gap.
+    n_jobs : int or None
+        Threads for certificates; -1 for all cores.
+    warm_start : bool
+        Whether a second ``fit`` on the same data goes on where the first one stopped.
+    fit_intercept : bool
+        Whether classes have a bias; it is regularised like the other weights.
+    cost_matrix : (K, K) array or None
+        Cost of predicting a class (column) for a true class (row), in the order of ``classes_``.
+
+    Attributes
+    ----------
+    coef_ : (K, F)    intercept_ : (K,)    classes_, n_features_in_
+    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    """
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        cost_matrix: Any = None,
+    ):
+        self.lam = lam
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.max_seconds = max_seconds
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.cost_matrix = cost_matrix
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
+        """Learn from samples X (n, F), dense or sparse, and classes y (n,)."""
+        matrix, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        check_classification_targets(labels)
+        weight = check_sample_weight(sample_weight, len(labels))
+        kept = weight > 0
+        if not kept.all():
+            matrix, labels, weight = matrix[np.flatnonzero(kept)], labels[kept], weight[kept]
+        classes, codes = np.unique(labels, return_inverse=True)
+        by_class = class_weights(self.class_weight, classes, codes)
+        if by_class is not None:
+            weight = check_sample_weight(weight * by_class[codes], len(codes))
+        problem = make_multiclass_problem(
+            matrix,
+            codes,
+            len(classes),
+            intercept=bool(self.fit_intercept),
+            cost=check_cost_matrix(self.cost_matrix, len(classes)),
+            sample_weight=weight,
+        )
+        n_features, n_labels = matrix.shape[1], len(classes)
+
+        def unpack(w: np.ndarray) -> dict[str, np.ndarray]:
+            rows = w.reshape(-1, n_labels)
+            intercept = rows[n_features] if self.fit_intercept else np.zeros(n_labels)
+            return {"coef_": rows[:n_features].T, "intercept_": intercept}
+
+        self._fit_problem(problem, weight.sum(), {"classes_": classes}, unpack, X, y)
+        return self
+
+    def _scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        matrix = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(matrix @ self.coef_.T) + self.intercept_
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores (n, K); for two classes (n,), positive for the second, as scikit-learn has it."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the highest score."""
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

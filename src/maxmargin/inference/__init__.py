@@ -1,0 +1,1 @@
+"""Inference: functions of potentials. Nothing here knows of weights or of learning."""

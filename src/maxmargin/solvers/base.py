@@ -1,0 +1,138 @@
+"""What the solvers have in common: one ``solve``, parameters checked once, threaded passes."""
+
+from __future__ import annotations
+
+import numbers
+import os
+import zlib
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._compile import runs_compiled
+from ..structures import as_problem
+from ..structures.verbs import dimension, n_blocks, new_work
+from .driver import Callback, Engine, Limits, drive
+from .passes import hinge_pass
+from .result import Result
+
+
+class Solver(BaseEstimator):
+    """Base of all solvers. A subclass holds its parameters and starts an :class:`~.driver.Engine`."""
+
+    gap_every: float
+
+    def solve(
+        self,
+        problem: Any,
+        lam: float,
+        *,
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        callbacks: Iterable[Callback] = (),
+        state: Any = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> Result:
+        """Minimise ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)``.
+
+        Parameters
+        ----------
+        problem : a structure over data, built in or of your own (see ``docs/own_structure.md``)
+        lam : regularisation, > 0
+        tol : stop when the certified duality gap is at most this
+        max_passes, max_seconds : stop after this much effort
+        callbacks : called with each :class:`~.result.Record`; a true answer stops
+        state : ``Result.state`` of an earlier call, to go on from there
+        random_state : seed; None goes on with the state's own randomness where there is one
+        n_jobs : threads for exact passes; -1 for all cores
+        verbose : 1 shows a progress bar
+        """
+        _check_positive("lam", lam)
+        if lam == np.inf:
+            raise ValueError("lam must be finite")
+        _check_positive("max_passes", max_passes)
+        _check_positive("gap_every", self.gap_every)
+        if max_seconds is not None:
+            _check_positive("max_seconds", max_seconds)
+        if not isinstance(tol, numbers.Real) or not tol >= 0:
+            raise ValueError(f"tol must be a number >= 0, got {tol!r}")
+        engine = self.start(as_problem(problem), float(lam), state, random_state, n_jobs)
+        return drive(engine, Limits(float(tol), max_passes, max_seconds, self.gap_every), callbacks, verbose)
+
+    def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> Engine:
+        """An engine at its starting point."""
+        raise NotImplementedError
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) > 0:
+        raise ValueError(f"{name} must be a number > 0, got {value!r}")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Number of threads for scikit-learn's `n_jobs`: None is 1, -1 is all cores."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a non-zero integer or None, got {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def on_ranges(n: int, n_threads: int, call: Callable[[int, int], None]) -> None:
+    """Call ``call(first, last)`` for ranges that cover ``range(n)``, one thread each."""
+    n_threads = min(n_threads, n)
+    bounds = np.linspace(0, n, n_threads + 1).astype(int).tolist()
+    if n_threads == 1:
+        call(0, n)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(call, bounds[:-1], bounds[1:]))
+
+
+def fingerprint(problem: Any) -> int:
+    """A number that tells the data of two problems apart."""
+    parts = problem if isinstance(problem, tuple) else problem.fingerprint_parts()
+    total = 1
+    for part in parts:
+        if isinstance(part, tuple):
+            total = zlib.adler32(str(fingerprint(part)).encode(), total)
+        else:
+            total = zlib.adler32(np.ascontiguousarray(part).view(np.uint8).reshape(-1), total)
+    return total
+
+
+def check_state(state: Any, kind: type, problem: Any) -> None:
+    """Refuse to go on from a state of another solver or other data: its certificate would be wrong."""
+    if not isinstance(state, kind):
+        raise TypeError(f"state must be the {kind.__name__} of an earlier Result, got {type(state).__name__}")
+    if state.fingerprint != fingerprint(problem):  # type: ignore[attr-defined]
+        raise ValueError("state belongs to other data (or costs, or weights) than this problem; start without it")
+
+
+class Passes:
+    """Exact passes over all blocks of a problem, on several threads where the kernels are compiled."""
+
+    def __init__(self, problem: Any, n_jobs: int | None):
+        self.problem = problem
+        self.n, self.dimension = n_blocks(problem), dimension(problem)
+        self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
+        self.work = new_work(problem)
+
+    def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:
+        """Exact primal value; hinges known already are taken as they are."""
+        if hinges is None:
+            found = np.empty(self.n)
+            on_ranges(
+                self.n,
+                self.n_threads,
+                lambda first, last: hinge_pass(self.problem, new_work(self.problem), w, first, last, found),
+            )
+            hinges = found
+        # hinges are >= 0 by definition (the truth competes); rounding may leave -1e-17
+        return 0.5 * lam * float(w @ w) + float(self.problem.weight @ np.maximum(hinges, 0.0))

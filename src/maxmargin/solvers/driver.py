@@ -1,0 +1,184 @@
+"""The outer loop all solvers share: certificates, history, stopping, callbacks, Ctrl-C, progress.
+
+A solver is an *engine*: it takes oracle calls in small chunks and, when asked, gives exact primal and dual values.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from .result import Record, Result, Status, history_of
+
+# A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
+CHUNK_SECONDS = 0.2
+
+
+class Certified(NamedTuple):
+    """Weights with their exact primal value, and the value of a dual point."""
+
+    w: np.ndarray
+    primal: float
+    dual: float
+
+
+class Engine(Protocol):
+    """One optimisation run in progress."""
+
+    n: int  # oracle calls of a pass
+    steps: int  # oracle calls of steps so far, warm starts included
+    chunk: int  # this few oracle calls may always follow each other without a look at the clock
+
+    def advance(self, n_steps: int) -> None:
+        """Take at most `n_steps` oracle calls' worth of steps."""
+
+    def certify(self) -> list[Certified]:
+        """Exact values at the current point, and at others worth returning; each costs a pass of oracle calls."""
+
+    def state(self) -> Any:
+        """What a warm start needs."""
+
+
+class Limits(NamedTuple):
+    tol: float
+    max_passes: float
+    max_seconds: float | None
+    gap_every: float
+
+
+Callback = Callable[[Record], Any]
+
+
+def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), verbose: int = 0) -> Result:
+    """Run an engine until the gap is at most `tol`, or something else stops it."""
+    run = _Run(engine, limits, tuple(callbacks))
+    with _Interrupt() as interrupt, _progress(limits, verbose) as bar:
+        status = run.until_stopped(interrupt, bar)
+    last = run.records[-1]
+    return Result(
+        w=last.w,
+        primal=last.primal,
+        dual=last.dual,
+        gap=last.gap,
+        status=status,
+        n_passes=last.passes,
+        n_oracle_calls=last.oracle_calls,
+        history=history_of(run.records),
+        state=engine.state(),
+    )
+
+
+class _Run:
+    def __init__(self, engine: Engine, limits: Limits, callbacks: tuple[Callback, ...]):
+        self.engine, self.limits, self.callbacks = engine, limits, callbacks
+        self.began = time.perf_counter()
+        self.start = engine.steps
+        self.certificate_calls = 0
+        self.certificate_seconds = 0.0
+        self.records: list[Record] = []
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def passes(self) -> float:
+        return (self.engine.steps - self.start) / self.engine.n
+
+    def until_stopped(self, interrupt: _Interrupt, bar: tqdm) -> Status:
+        limits = self.limits
+        while True:
+            try:
+                wants_stop = self.certify()
+            except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
+                if not self.records:
+                    raise
+                return Status.INTERRUPTED
+            gap = self.records[-1].gap
+            bar.set_postfix_str(f"gap {gap:.2e} (goal {limits.tol:.0e})")
+            if gap <= limits.tol:
+                return Status.CONVERGED
+            if interrupt.seen:
+                return Status.INTERRUPTED
+            if wants_stop:
+                return Status.CALLBACK
+            if self.passes >= limits.max_passes:
+                return Status.MAX_PASSES
+            if self.out_of_time():
+                return Status.MAX_SECONDS
+            self.work(min(self.passes + limits.gap_every, limits.max_passes), interrupt, bar)
+
+    def work(self, until_passes: float, interrupt: _Interrupt, bar: tqdm) -> None:
+        engine = self.engine
+        goal = self.start + round(until_passes * engine.n)
+        chunk = engine.chunk
+        while engine.steps < goal and not interrupt.seen and not self.out_of_time():
+            before, steps = time.perf_counter(), engine.steps
+            engine.advance(min(chunk, goal - steps))
+            taken = engine.steps - steps
+            bar.update(taken / engine.n)
+            pace = (time.perf_counter() - before) / taken
+            chunk = max(engine.chunk, min(2 * taken, int(CHUNK_SECONDS / max(pace, 1e-9))))
+
+    def out_of_time(self) -> bool:
+        """Whether the time left is only enough for the closing certificate."""
+        limit = self.limits.max_seconds
+        return limit is not None and self.seconds + self.certificate_seconds >= limit
+
+    def certify(self) -> bool:
+        """Append the record of the best weights and the best dual value known; whether a callback wants to stop."""
+        before = time.perf_counter()
+        candidates = self.engine.certify()
+        self.certificate_seconds = time.perf_counter() - before
+        self.certificate_calls += len(candidates) * self.engine.n
+        best = min(candidates, key=lambda one: one.primal)
+        w, primal, dual = best.w, best.primal, max(one.dual for one in candidates)
+        if self.records:
+            known = self.records[-1]
+            if known.primal <= primal:
+                w, primal = known.w, known.primal
+            dual = max(dual, known.dual)
+        calls = self.engine.steps - self.start + self.certificate_calls
+        # primal >= dual holds for exact arithmetic; the last bits of a converged run may say otherwise
+        record = Record(self.passes, calls, self.seconds, primal, dual, max(primal - dual, 0.0), w)
+        self.records.append(record)
+        answers = [callback(record) for callback in self.callbacks]
+        return any(answers)
+
+
+def _progress(limits: Limits, verbose: int) -> tqdm:
+    return tqdm(
+        total=limits.max_passes,
+        disable=verbose <= 0,
+        unit="pass",
+        bar_format="{desc}{n:.0f}/{total:.0f} passes [{elapsed}] {postfix}",
+    )
+
+
+class _Interrupt:
+    """Turns the first Ctrl-C into a flag, so that no step is torn; the second one is an ordinary KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def __enter__(self) -> _Interrupt:
+        # signals can be caught in the main thread only; elsewhere nobody sends Ctrl-C to us
+        self.mine = threading.current_thread() is threading.main_thread()
+        if self.mine:
+            self.previous = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def _handle(self, number: int, frame: Any) -> None:
+        if self.seen:
+            raise KeyboardInterrupt
+        self.seen = True
+
+    def __exit__(self, *exc: object) -> None:
+        if self.mine:
+            signal.signal(signal.SIGINT, self.previous)

@@ -1,0 +1,44 @@
+"""Passes over all blocks that solvers share: exact hinges, sums of corners, weights from marginals."""
+
+from __future__ import annotations
+
+from .._compile import kernel
+from ..structures.verbs import (
+    accumulate,
+    add_block,
+    add_corner,
+    corner_loss,
+    find_corner,
+    truth_value,
+)
+
+
+@kernel(n_parts=2)
+def hinge_pass(problem, work, w, first, last, hinges):
+    """``hinges[i] = max_y H_i(y; w)``."""
+    for i in range(first, last):
+        hinges[i] = find_corner(problem, work, w, i) - truth_value(problem, work, w, i)
+
+
+@kernel(n_parts=2)
+def corner_pass(problem, work, w, lam, hinges, losses, corner_w):
+    """Hinges and the losses of all corners; their weights ``A s`` are added to `corner_w`."""
+    for i in range(hinges.shape[0]):
+        hinges[i] = find_corner(problem, work, w, i) - truth_value(problem, work, w, i)
+        losses[i] = corner_loss(problem, work, i)
+        add_corner(problem, work, i, problem.weight[i] / lam, corner_w)
+
+
+@kernel(n_parts=3)
+def weights_pass(problem, blocks, work, n, lam, mass, w):
+    """Add ``A alpha`` to w, where the blocks' marginals sum to `mass`."""
+    for i in range(n):
+        add_block(problem, blocks, work, i, problem.weight[i] / (lam * mass), mass, w)
+
+
+@kernel(n_parts=3)
+def settle_pass(problem, totals, blocks, counted, weight):
+    """Bring lazily kept sums up to date."""
+    for i in range(counted.shape[0]):
+        accumulate(problem, totals, blocks, i, weight - counted[i])
+        counted[i] = weight

@@ -1,0 +1,176 @@
+"""A user's own structure, in plain Python, through the same loops as the built-in ones.
+
+The user writes ``n_samples``, ``n_features``, ``y`` (the true outputs; or a method ``truth(i)``) and three methods:
+``max_oracle(w, i)``, ``joint_feature(i, y)`` and ``loss(i, y)``. Here that becomes the verbs of a problem. The dual
+state of a block is the expected joint feature, kept sparse.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+REQUIRED = {
+    "n_samples": "the number of samples",
+    "n_features": "the length of joint_feature's vector",
+    "max_oracle": "max_oracle(w, i) -> y, the output that maximises loss(i, y) + <w, joint_feature(i, y)>",
+    "joint_feature": "joint_feature(i, y) -> vector: dense, sparse, or a pair (indices, values)",
+    "loss": "loss(i, y) -> float, 0 for the true output",
+}
+
+
+class SparseVector(NamedTuple):
+    indices: np.ndarray
+    values: np.ndarray
+
+    def dot(self, w: np.ndarray) -> float:
+        return float(w[self.indices] @ self.values)
+
+    def add_to(self, w: np.ndarray, scale: float) -> None:
+        w[self.indices] += scale * self.values
+
+    def squared_norm(self) -> float:
+        return float(self.values @ self.values)
+
+
+def combine(a: float, u: SparseVector, b: float, v: SparseVector) -> SparseVector:
+    """``a u + b v``."""
+    indices, place = np.unique(np.concatenate([u.indices, v.indices]), return_inverse=True)
+    return SparseVector(indices, np.bincount(place, np.concatenate([a * u.values, b * v.values]), len(indices)))
+
+
+class CustomBlocks(NamedTuple):
+    feature: list[SparseVector]  # expected joint feature of each block
+    loss: np.ndarray
+
+
+class Corner:
+    """Scratch: the output the oracle gave last, with its feature and loss."""
+
+    feature: SparseVector
+    loss: float
+    direction: SparseVector
+
+
+class CustomProblem:
+    """A user's structure with the verbs that solvers speak."""
+
+    def __init__(self, structure: Any):
+        missing = [f"{name} ({meaning})" for name, meaning in REQUIRED.items() if not hasattr(structure, name)]
+        if not hasattr(structure, "y") and not hasattr(structure, "truth"):
+            missing.append("y (the true outputs, y[i]) or truth(i)")
+        if missing:
+            raise TypeError(f"{type(structure).__name__} cannot be learned; it lacks " + "; ".join(missing))
+        self.structure = structure
+        self.n, self.d = _count(structure, "n_samples"), _count(structure, "n_features")
+        weight = np.ones(self.n) if getattr(structure, "sample_weight", None) is None else structure.sample_weight
+        self.weight = np.asarray(weight, np.float64)
+        if self.weight.shape != (self.n,) or not np.all(self.weight >= 0) or not 0 < self.weight.sum() < np.inf:
+            raise ValueError(f"sample_weight must be {self.n} finite numbers >= 0 with a positive sum")
+        self.weight = self.weight / self.weight.sum()
+        truth = structure.truth if hasattr(structure, "truth") else lambda i: structure.y[i]
+        self.truth = [self.feature(i, truth(i)) for i in range(self.n)]
+        for i in range(self.n):
+            if self.loss(i, truth(i)) != 0.0:
+                raise ValueError(f"sample {i}: the loss of the true output must be 0, got {self.loss(i, truth(i))}")
+
+    def feature(self, i: int, y: Any) -> SparseVector:
+        vector = _sparse_vector(self.structure.joint_feature(i, y), self.d, i)
+        if not np.all(np.isfinite(vector.values)):
+            raise ValueError(f"sample {i}: joint_feature holds NaN or infinity")
+        return vector
+
+    def loss(self, i: int, y: Any) -> float:
+        loss = float(self.structure.loss(i, y))
+        if not np.isfinite(loss):
+            raise ValueError(f"sample {i}: loss is {loss}")
+        return loss
+
+    def fingerprint_parts(self) -> list[np.ndarray]:
+        """Arrays that tell this problem from others; outputs other than the true ones cannot be known."""
+        return [self.weight, *chain.from_iterable(self.truth)]
+
+    def n_blocks(self) -> int:
+        return self.n
+
+    def dimension(self) -> int:
+        return self.d
+
+    def new_blocks(self) -> CustomBlocks:
+        return CustomBlocks(list(self.truth), np.zeros(self.n))
+
+    def new_totals(self) -> CustomBlocks:
+        nothing = SparseVector(np.empty(0, np.int64), np.empty(0))
+        return CustomBlocks([nothing] * self.n, np.zeros(self.n))
+
+    def new_work(self) -> Corner:
+        return Corner()
+
+    def find_corner(self, work: Corner, w: np.ndarray, i: int) -> float:
+        y = self.structure.max_oracle(w, i)
+        work.feature, work.loss = self.feature(i, y), self.loss(i, y)
+        return work.loss + work.feature.dot(w)
+
+    def truth_value(self, work: Corner, w: np.ndarray, i: int) -> float:
+        return self.truth[i].dot(w)
+
+    def block_value(self, blocks: CustomBlocks, work: Corner, w: np.ndarray, i: int) -> float:
+        return float(blocks.loss[i]) + blocks.feature[i].dot(w)
+
+    def direction_norm(self, blocks: CustomBlocks, work: Corner, i: int) -> float:
+        work.direction = combine(1.0, work.feature, -1.0, blocks.feature[i])
+        return work.direction.squared_norm()
+
+    def move(self, blocks: CustomBlocks, work: Corner, w: np.ndarray, i: int, gamma: float, scale: float) -> None:
+        work.direction.add_to(w, -scale * gamma)
+        blocks.feature[i] = combine(1.0 - gamma, blocks.feature[i], gamma, work.feature)
+        blocks.loss[i] += gamma * (work.loss - blocks.loss[i])
+
+    def accumulate(self, totals: CustomBlocks, blocks: CustomBlocks, i: int, amount: float) -> None:
+        totals.feature[i] = combine(1.0, totals.feature[i], amount, blocks.feature[i])
+        totals.loss[i] += amount * blocks.loss[i]
+
+    def mean_loss(self, blocks: CustomBlocks) -> float:
+        return float(self.weight @ blocks.loss)
+
+    def corner_loss(self, work: Corner, i: int) -> float:
+        return work.loss
+
+    def add_block(self, blocks: CustomBlocks, work: Corner, i: int, scale: float, mass: float, w: np.ndarray) -> None:
+        self.truth[i].add_to(w, scale * mass)
+        blocks.feature[i].add_to(w, -scale)
+
+    def add_corner(self, work: Corner, i: int, scale: float, w: np.ndarray) -> None:
+        self.truth[i].add_to(w, scale)
+        work.feature.add_to(w, -scale)
+
+
+def _count(structure: Any, name: str) -> int:
+    count = getattr(structure, name)
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise ValueError(f"{type(structure).__name__}.{name} must be a positive integer, got {count!r}")
+    return int(count)
+
+
+def _sparse_vector(vector: Any, d: int, i: int) -> SparseVector:
+    """A dense vector, a scipy sparse row or an (indices, values) pair as sorted indices with summed values."""
+    if sparse.issparse(vector):
+        vector = sparse.coo_array(vector.reshape(1, -1))
+        indices, values, length = vector.col, vector.data, vector.shape[1]
+    elif isinstance(vector, tuple) and len(vector) == 2:
+        indices, values, length = np.asarray(vector[0], np.int64), vector[1], d
+        if len(indices) and not (indices.min() >= 0 and indices.max() < d):
+            raise ValueError(f"sample {i}: joint_feature has an index outside 0 … {d - 1}")
+    else:
+        vector = np.asarray(vector, np.float64)
+        if vector.ndim != 1:
+            raise ValueError(f"sample {i}: joint_feature must be a vector, got an array of shape {vector.shape}")
+        indices, length = np.flatnonzero(vector), len(vector)
+        values = vector[indices]
+    if length != d:
+        raise ValueError(f"sample {i}: joint_feature has length {length}, but n_features is {d}")
+    indices, place = np.unique(indices, return_inverse=True)
+    return SparseVector(indices, np.bincount(place, np.asarray(values, np.float64), len(indices)))

@@ -1,0 +1,214 @@
+"""Multiclass in part space: one node a block. Flat weights are ``[node (F, K) | intercept (K,)]``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compile import helper, implements
+from .rows import Rows, add_outer, add_scores, as_rows, squared_norms
+from .verbs import (
+    accumulate,
+    add_block,
+    add_corner,
+    block_value,
+    corner_loss,
+    dimension,
+    direction_norm,
+    find_corner,
+    mean_loss,
+    move,
+    n_blocks,
+    new_blocks,
+    new_totals,
+    new_work,
+    truth_value,
+)
+
+
+class MulticlassProblem(NamedTuple):
+    rows: Rows
+    n_rows: int  # weight rows: F, and one for the intercept
+    intercept_row: int  # -1 without intercept
+    labels: np.ndarray  # (n,) int32
+    cost: np.ndarray  # (K, K) row: true label
+    weight: np.ndarray  # (n,) s_i / S
+    squared_norm: np.ndarray  # (n,) |x_i|^2, intercept included
+
+
+class MulticlassBlocks(NamedTuple):
+    node: np.ndarray  # (n, K)
+    loss: np.ndarray  # (n,)
+
+
+class MulticlassWork(NamedTuple):
+    node: np.ndarray  # (K,) loss-augmented scores
+    label: np.ndarray  # (1,) the corner
+    active: np.ndarray  # (K,)
+    values: np.ndarray  # (K,)
+
+
+def make_multiclass_problem(
+    matrix: Any,
+    labels: np.ndarray,
+    n_labels: int,
+    *,
+    intercept: bool = True,
+    cost: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+) -> MulticlassProblem:
+    """Encode samples once: `matrix` (n, F) float64, dense or CSR; `labels` (n,) in ``range(n_labels)``."""
+    n, n_features = matrix.shape
+    rows = as_rows(matrix)
+    squared_norm = np.empty(n)
+    squared_norms(rows, squared_norm)
+    cost = 1.0 - np.eye(n_labels) if cost is None else cost
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    return MulticlassProblem(
+        rows=rows,
+        n_rows=n_features + intercept,
+        intercept_row=n_features if intercept else -1,
+        labels=np.asarray(labels, np.int32),
+        cost=np.ascontiguousarray(cost, np.float64),
+        weight=weight / weight.sum(),
+        squared_norm=squared_norm + intercept,
+    )
+
+
+@implements(n_blocks, MulticlassProblem)
+def _(problem):
+    return problem.labels.shape[0]
+
+
+@implements(dimension, MulticlassProblem)
+def _(problem):
+    return problem.n_rows * problem.cost.shape[0]
+
+
+@implements(new_blocks, MulticlassProblem)
+def _(problem):
+    blocks = _zero_blocks(problem)
+    blocks.node[np.arange(len(problem.labels)), problem.labels] = 1.0
+    return blocks
+
+
+@implements(new_totals, MulticlassProblem)
+def _zero_blocks(problem):
+    n = len(problem.labels)
+    return MulticlassBlocks(np.zeros((n, problem.cost.shape[0])), np.zeros(n))
+
+
+@implements(new_work, MulticlassProblem)
+def _(problem):
+    n_labels = problem.cost.shape[0]
+    return MulticlassWork(np.zeros(n_labels), np.zeros(1, np.int64), np.zeros(n_labels, np.int64), np.zeros(n_labels))
+
+
+@helper
+def weight_rows(problem, w):
+    return w.reshape((problem.n_rows, problem.cost.shape[0]))
+
+
+@implements(find_corner, MulticlassProblem)
+def _(problem, work, w, i):
+    weights = weight_rows(problem, w)
+    costs = problem.cost[problem.labels[i]]
+    n_labels = costs.shape[0]
+    for k in range(n_labels):
+        work.node[k] = costs[k]
+    if problem.intercept_row >= 0:
+        for k in range(n_labels):
+            work.node[k] += weights[problem.intercept_row, k]
+    add_scores(problem.rows, i, weights, work.node)
+    best = 0
+    for k in range(1, n_labels):
+        if work.node[k] > work.node[best]:
+            best = k
+    work.label[0] = best
+    return work.node[best]
+
+
+@implements(truth_value, MulticlassProblem)
+def _(problem, work, w, i):
+    return work.node[problem.labels[i]]  # the loss of the truth is 0
+
+
+@implements(block_value, MulticlassProblem)
+def _(problem, blocks, work, w, i):
+    total = 0.0
+    for k in range(work.node.shape[0]):
+        total += work.node[k] * blocks.node[i, k]
+    return total
+
+
+@implements(direction_norm, MulticlassProblem)
+def _(problem, blocks, work, i):
+    total = 0.0
+    for k in range(work.node.shape[0]):
+        difference = (1.0 if k == work.label[0] else 0.0) - blocks.node[i, k]
+        total += difference * difference
+    return total * problem.squared_norm[i]
+
+
+@helper
+def spread(problem, work, i, scale, n_active, w):
+    """Add ``scale phi`` of a sample to the weights, for the labels and values listed in the scratch."""
+    weights = weight_rows(problem, w)
+    add_outer(problem.rows, i, scale, n_active, work.active, work.values, weights)
+    if problem.intercept_row >= 0:
+        for j in range(n_active):
+            weights[problem.intercept_row, work.active[j]] += scale * work.values[j]
+
+
+@helper
+def list_difference(marginals, label, mass, work):
+    """List the non-zeros of ``mass e_label - marginals`` in the scratch; their number is returned."""
+    n_active = 0
+    for k in range(marginals.shape[0]):
+        value = (mass if k == label else 0.0) - marginals[k]
+        if value != 0.0:
+            work.active[n_active] = k
+            work.values[n_active] = value
+            n_active += 1
+    return n_active
+
+
+@implements(move, MulticlassProblem)
+def _(problem, blocks, work, w, i, gamma, scale):
+    n_active = list_difference(blocks.node[i], work.label[0], 1.0, work)
+    spread(problem, work, i, -scale * gamma, n_active, w)
+    for k in range(work.node.shape[0]):
+        blocks.node[i, k] *= 1.0 - gamma
+    blocks.node[i, work.label[0]] += gamma
+    blocks.loss[i] += gamma * (corner_loss(problem, work, i) - blocks.loss[i])
+
+
+@implements(corner_loss, MulticlassProblem)
+def _(problem, work, i):
+    return problem.cost[problem.labels[i], work.label[0]]
+
+
+@implements(mean_loss, MulticlassProblem)
+def _(problem, blocks):
+    return float(problem.weight @ blocks.loss)
+
+
+@implements(accumulate, MulticlassProblem)
+def _(problem, totals, blocks, i, amount):
+    for k in range(problem.cost.shape[0]):
+        totals.node[i, k] += amount * blocks.node[i, k]
+    totals.loss[i] += amount * blocks.loss[i]
+
+
+@implements(add_block, MulticlassProblem)
+def _(problem, blocks, work, i, scale, mass, w):
+    spread(problem, work, i, scale, list_difference(blocks.node[i], problem.labels[i], mass, work), w)
+
+
+@implements(add_corner, MulticlassProblem)
+def _(problem, work, i, scale, w):
+    if work.label[0] != problem.labels[i]:
+        work.active[0], work.active[1] = problem.labels[i], work.label[0]
+        work.values[0], work.values[1] = 1.0, -1.0
+        spread(problem, work, i, scale, 2, w)

@@ -1,0 +1,155 @@
+"""Feature rows, dense or sparse: what a position looks like, and the two ways weights meet it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._compile import implements, kernel, verb
+
+# Below this share of non-zeros a dense matrix is walked faster as a sparse one.
+SPARSE_BELOW = 0.4
+
+
+class DenseRows(NamedTuple):
+    values: np.ndarray  # (N, F) float64
+
+
+class SparseRows(NamedTuple):
+    indptr: np.ndarray  # (N + 1,) int64
+    indices: np.ndarray  # (nnz,) int32
+    data: np.ndarray  # (nnz,) float64
+
+
+Rows = DenseRows | SparseRows
+
+
+def as_rows(matrix: Any) -> Rows:
+    """Rows over a float64 matrix; a dense one with few non-zeros is stored sparse."""
+    if not sparse.issparse(matrix):
+        if np.count_nonzero(matrix) > SPARSE_BELOW * matrix.size:
+            return DenseRows(_plain(matrix, np.float64))
+        matrix = sparse.csr_matrix(matrix)
+    if matrix.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"{matrix.shape[1]} features are more than the 2**31 - 1 that indices hold")
+    return SparseRows(
+        _plain(matrix.indptr, np.int64), _plain(matrix.indices, np.int32), _plain(matrix.data, np.float64)
+    )
+
+
+def _plain(array: np.ndarray, dtype: type) -> np.ndarray:
+    """The one kind of array kernels are compiled for; a read-only one would be another kind."""
+    return np.require(array, dtype, ["C", "A", "W", "E"])
+
+
+@verb
+def add_scores(rows, t, weights, scores):
+    """``scores += weights' x_t`` with weights (F, K)."""
+
+
+@verb
+def add_outer(rows, t, scale, n_active, active, values, weights):
+    """``weights[:, active] += scale x_t values'`` for the first `n_active` of the label list `active`."""
+
+
+@verb
+def drain_squares(rows, t, buffer):
+    """Sum of squares of the buffer's rows at the features of row t; leaves those rows zero."""
+
+
+@verb
+def row_dot(rows, t, u):
+    """``<x_t, x_u>``."""
+
+
+@implements(add_scores, DenseRows)
+def _(rows, t, weights, scores):
+    n_labels = scores.shape[0]
+    for f in range(rows.values.shape[1]):
+        x = rows.values[t, f]
+        if x != 0.0:
+            for k in range(n_labels):
+                scores[k] += x * weights[f, k]
+
+
+@implements(add_scores, SparseRows)
+def _(rows, t, weights, scores):
+    n_labels = scores.shape[0]
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        f = rows.indices[p]
+        x = rows.data[p]
+        for k in range(n_labels):
+            scores[k] += x * weights[f, k]
+
+
+@implements(add_outer, DenseRows)
+def _(rows, t, scale, n_active, active, values, weights):
+    for f in range(rows.values.shape[1]):
+        x = scale * rows.values[t, f]
+        if x != 0.0:
+            for j in range(n_active):
+                weights[f, active[j]] += x * values[j]
+
+
+@implements(add_outer, SparseRows)
+def _(rows, t, scale, n_active, active, values, weights):
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        f = rows.indices[p]
+        x = scale * rows.data[p]
+        for j in range(n_active):
+            weights[f, active[j]] += x * values[j]
+
+
+@implements(drain_squares, DenseRows)
+def _(rows, t, buffer):
+    total = 0.0
+    for f in range(rows.values.shape[1]):
+        if rows.values[t, f] != 0.0:
+            for k in range(buffer.shape[1]):
+                total += buffer[f, k] * buffer[f, k]
+                buffer[f, k] = 0.0
+    return total
+
+
+@implements(drain_squares, SparseRows)
+def _(rows, t, buffer):
+    total = 0.0
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        f = rows.indices[p]
+        for k in range(buffer.shape[1]):
+            total += buffer[f, k] * buffer[f, k]
+            buffer[f, k] = 0.0
+    return total
+
+
+@implements(row_dot, DenseRows)
+def _(rows, t, u):
+    total = 0.0
+    for f in range(rows.values.shape[1]):
+        total += rows.values[t, f] * rows.values[u, f]
+    return total
+
+
+@implements(row_dot, SparseRows)
+def _(rows, t, u):
+    # merge of two sorted index lists
+    p, p_end = rows.indptr[t], rows.indptr[t + 1]
+    q, q_end = rows.indptr[u], rows.indptr[u + 1]
+    total = 0.0
+    while p < p_end and q < q_end:
+        f, g = rows.indices[p], rows.indices[q]
+        if f == g:
+            total += rows.data[p] * rows.data[q]
+        if f <= g:
+            p += 1
+        if g <= f:
+            q += 1
+    return total
+
+
+@kernel(n_parts=1)
+def squared_norms(rows, out):
+    for t in range(out.shape[0]):
+        out[t] = row_dot(rows, t, t)

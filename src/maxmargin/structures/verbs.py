@@ -1,0 +1,92 @@
+"""What a solver may ask of a structure. Symbols: docs/notation.md.
+
+A problem is ``min_w lam/2 |w|^2 + sum_i c_i max_y [L_i(y) + <w, phi_i(y)> - <w, phi_i(y_i)>]`` with ``c_i = s_i / S``
+in ``problem.weight``. The dual state of all blocks, `blocks`, holds part marginals ``mu_i = sum_y alpha_i(y) mu(y)``
+(or whatever stands for them), `work` the scratch of one thread: after :func:`find_corner` it knows the potentials of
+block i and its loss-augmented argmax, the *corner*. The verbs below it in this file speak of that corner.
+
+Structures built in are NamedTuples with implementations registered for them; `structures.custom` serves a user's
+own class.
+"""
+
+from __future__ import annotations
+
+from .._compile import verb
+
+
+@verb
+def n_blocks(problem):
+    """Number of samples."""
+
+
+@verb
+def dimension(problem):
+    """Length of w."""
+
+
+@verb
+def new_blocks(problem):
+    """Dual state of all blocks, all mass on the true labelings."""
+
+
+@verb
+def new_totals(problem):
+    """Like the dual state but zero everywhere, to add up weighted sums of it."""
+
+
+@verb
+def new_work(problem):
+    """Scratch for one thread."""
+
+
+@verb
+def find_corner(problem, work, w, i):
+    """Potentials of block i at w and the loss-augmented argmax; returns its value, ``max_y L_i(y) + <w, phi_i(y)>``."""
+
+
+@verb
+def truth_value(problem, work, w, i):
+    """``<w, phi_i(y_i)>``, from the potentials at hand."""
+
+
+@verb
+def block_value(problem, blocks, work, w, i):
+    """``sum_y alpha_i(y) [L_i(y) + <w, phi_i(y)>]``, from the potentials at hand."""
+
+
+@verb
+def direction_norm(problem, blocks, work, i):
+    """``|phi_i(corner) - sum_y alpha_i(y) phi_i(y)|^2``."""
+
+
+@verb
+def move(problem, blocks, work, w, i, gamma, scale):
+    """Step of length gamma from alpha_i to the corner; ``w -= scale gamma (phi_i(corner) - E phi_i)``.
+
+    Follows :func:`direction_norm` of the same corner.
+    """
+
+
+@verb
+def accumulate(problem, totals, blocks, i, amount):
+    """``totals_i += amount blocks_i``."""
+
+
+@verb
+def mean_loss(problem, blocks):
+    """``b'alpha = sum_i c_i sum_y alpha_i(y) L_i(y)``."""
+
+
+@verb
+def corner_loss(problem, work, i):
+    """``L_i(corner)``."""
+
+
+@verb
+def add_block(problem, blocks, work, i, scale, mass, w):
+    """``w += scale (mass phi_i(y_i) - sum_y alpha_i(y) phi_i(y))`` where alpha_i sums to `mass`."""
+
+
+@verb
+def add_corner(problem, work, i, scale, w):
+    """``w += scale (phi_i(y_i) - phi_i(corner))``."""

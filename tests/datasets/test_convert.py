@@ -1,0 +1,80 @@
+"""Converters of the public files: the real data is written in the origin's format and must come back unchanged."""
+
+import gzip
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from maxmargin.datasets import _convert
+from maxmargin.datasets._conll2000 import TEST, TRAIN
+from maxmargin.datasets._digits import MNIST, USPS
+from maxmargin.datasets._fetch import NPZ, load_file
+from maxmargin.datasets._ocr import LETTERS
+
+
+def _letter_lines(arrays):
+    pixels = np.unpackbits(arrays["images"], axis=1)
+    offsets = arrays["word_offsets"]
+    for word, fold in enumerate(arrays["folds"]):
+        for position, i in enumerate(range(offsets[word], offsets[word + 1])):
+            following = -1 if i + 1 == offsets[word + 1] else i + 2
+            head = [i + 1, chr(97 + arrays["labels"][i]), following, word + 1, position + 1, fold]
+            yield "\t".join(map(str, [*head, *pixels[i]])) + "\t\n"
+
+
+def _idx(array, shape):
+    header = np.array([0x800 + len(shape), *shape], dtype=">u4").tobytes()
+    return gzip.compress(header + array.tobytes(), compresslevel=1)
+
+
+def test_letters(shared_data):
+    arrays = load_file(LETTERS, shared_data)
+    n_words = 200
+    n_letters = arrays["word_offsets"][n_words]
+    part = {
+        "images": arrays["images"][:n_letters],
+        "labels": arrays["labels"][:n_letters],
+        "word_offsets": arrays["word_offsets"][: n_words + 1],
+        "folds": arrays["folds"][:n_words],
+    }
+    raw = gzip.compress("".join(_letter_lines(part)).encode())
+    assert NPZ.digest(LETTERS.convert([raw])) == NPZ.digest(part)
+
+
+def test_usps(shared_data):
+    arrays = load_file(USPS, shared_data)
+    part = {name: array[:50] for name, array in arrays.items()}
+    raw = []
+    for split in ("train", "test"):
+        rows = zip(part[f"y_{split}"], part[f"X_{split}"] / 1000, strict=True)
+        lines = (f"{y}.0000 " + " ".join(f"{value:.4f}" for value in x) + " \n" for y, x in rows)
+        raw.append(gzip.compress("".join(lines).encode()))
+    assert NPZ.digest(USPS.convert(raw)) == NPZ.digest(part)
+
+
+def test_mnist(shared_data):
+    arrays = load_file(MNIST, shared_data)
+    part = {name: array[:30] for name, array in arrays.items()}
+    raw = [
+        _idx(part[f"{kind}_{split}"], (30, 28, 28) if kind == "X" else (30,))
+        for split in ("train", "test")
+        for kind in ("X", "y")
+    ]
+    assert NPZ.digest(MNIST.convert(raw)) == NPZ.digest(part)
+
+
+def test_mnist_refuses_another_file():
+    with pytest.raises(KeyError):
+        _convert.mnist([gzip.compress(b"\0\0\0\0")] * 4)
+
+
+def test_conll2000(shared_data):
+    texts = {"train": load_file(TRAIN, shared_data), "test": load_file(TEST, shared_data)}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for split, text in texts.items():
+            archive.writestr(f"conll2000/{split}.txt", text)
+    assert TRAIN.convert([buffer.getvalue()]) == texts["train"]
+    assert TEST.convert([buffer.getvalue()]) == texts["test"]

@@ -1,0 +1,39 @@
+"""Slow textbook references, written from the mathematics alone: tests compare the library with them."""
+
+from .chain import (
+    brute_force_argmax,
+    brute_force_edge_max_marginals,
+    brute_force_max_marginals,
+    chain_potentials,
+    score_labelings,
+)
+from .enumeration import (
+    EnumeratedProblem,
+    chain_joint_feature,
+    chain_labelings,
+    chain_loss,
+    enumerate_chain,
+    enumerate_multiclass,
+    from_callables,
+    multiclass_joint_feature,
+)
+from .frank_wolfe import Trajectory, batch_frank_wolfe, block_frank_wolfe
+
+__all__ = [
+    "EnumeratedProblem",
+    "Trajectory",
+    "batch_frank_wolfe",
+    "block_frank_wolfe",
+    "brute_force_argmax",
+    "brute_force_edge_max_marginals",
+    "brute_force_max_marginals",
+    "chain_joint_feature",
+    "chain_labelings",
+    "chain_loss",
+    "chain_potentials",
+    "enumerate_chain",
+    "enumerate_multiclass",
+    "from_callables",
+    "multiclass_joint_feature",
+    "score_labelings",
+]
