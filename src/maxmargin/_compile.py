@@ -50,7 +50,7 @@ def verb(stub: Callable) -> Callable:
             return getattr(part, name)(*args)
         return implementation(part, *args)
 
-    @overload(generic, strict=False, jit_options=OPTIONS)
+    @overload(generic, strict=False, jit_options=OPTIONS)  # type: ignore[arg-type]
     def typed(part, *args):
         return table.get(getattr(part, "instance_class", None))
 
@@ -165,7 +165,7 @@ class _Locator(caching._CacheLocator):
 
 
 class _CompileResultImpl(caching.CompileResultCacheImpl):
-    _locator_classes = [_Locator]
+    _locator_classes = [_Locator]  # type: ignore[list-item]  # noqa: RUF012
 
 
 class _SourceHashedCache(caching.FunctionCache):

@@ -76,7 +76,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         }
         attributes = {**fitted, **unpack(result.w), **certificate}
         root.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=lambda: attributes)
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         if result.status == Status.MAX_PASSES:
             warnings.warn(
                 f"stopped after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}, above "

@@ -61,7 +61,7 @@ class ChainSVM(MaxMarginEstimator):
 
     Attributes
     ----------
-    coef_ : (K, F)    transitions_ : (K, K), from row to column    intercept_ : (K,)    boundary_ : (2, K), first and last
+    coef_ : (K, F)    transitions_ : (K, K), row to column    intercept_ : (K,)    boundary_ : (2, K), first and last
     classes_, n_features_in_, transition_mask_, vectorizer_ (None unless X were feature dicts)
     primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
     """

@@ -103,7 +103,7 @@ def fingerprint(problem: Any) -> int:
         if isinstance(part, tuple):
             total = zlib.adler32(str(fingerprint(part)).encode(), total)
         else:
-            total = zlib.adler32(np.ascontiguousarray(part).view(np.uint8).reshape(-1), total)
+            total = zlib.adler32(np.ascontiguousarray(part).data, total)
     return total
 
 

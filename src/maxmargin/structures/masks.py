@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +43,8 @@ class TransitionMask(NamedTuple):
         return sample, position - int(offsets[sample])
 
 
-def bio_mask(classes: Sequence) -> TransitionMask:
-    """BIO (IOB2) rules for label names such as ``B-NP``, ``I-NP``, ``O``: ``I-X`` comes after ``B-X`` or ``I-X`` only."""
+def bio_mask(classes: Iterable) -> TransitionMask:
+    """BIO (IOB2) rules read off names such as ``B-NP``, ``I-NP``, ``O``: ``I-X`` follows ``B-X`` or ``I-X`` only."""
     names = [str(name) for name in classes]
     inside = np.array([name.startswith("I-") for name in names])
     kind = np.array([name[2:] if name.startswith(("B-", "I-")) else "" for name in names])
