@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 
-from ..solvers import Record, Status, get_solver
+from ..solvers import Record, Solver, Status, get_solver
 from ..solvers.base import fingerprint
 
 
@@ -35,21 +34,23 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         total_weight: float,
         fitted: dict[str, Any],
         unpack: Callable[[np.ndarray], dict[str, Any]],
-        X: Any,
-        y: Any,
+        **given: Any,
     ) -> None:
-        """Solve `problem` and set the fitted attributes: `fitted`, those `unpack` makes of w, and the certificate."""
+        """Solve `problem` and set the fitted attributes: `fitted`, those `unpack` makes of w, and the certificate.
+
+        `given` is what fit was given, for callbacks: X, y, and by further names what goes with them.
+        """
         lam = 1.0 / total_weight if self.lam is None else self.lam
         solver = get_solver(self.solver)
         root = self._init_callback_context(max_subtasks=None)
-        root.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        told = {"estimator": self, "X": given.pop("X"), "y": given.pop("y")}
+        told["metadata"] = {name: value for name, value in given.items() if value is not None}
+        root.call_on_fit_task_begin(**told)
 
         def tell_callbacks(record: Record) -> bool:
             task = root.subcontext(task_name="certificate")
-            task.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            return task.call_on_fit_task_end(
-                estimator=self, X=X, y=y, reconstruction_attributes=lambda: {**fitted, **unpack(record.w)}
-            )
+            task.call_on_fit_task_begin(**told)
+            return task.call_on_fit_task_end(**told, reconstruction_attributes=lambda: {**fitted, **unpack(record.w)})
 
         result = solver.solve(
             problem,
@@ -58,7 +59,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
             max_passes=self.max_passes,
             max_seconds=self.max_seconds,
             callbacks=[tell_callbacks],
-            state=self._earlier_state(problem),
+            state=self._earlier_state(problem, solver),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=int(self.verbose),
@@ -75,7 +76,8 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
             "_state": result.state if self.warm_start else None,
         }
         attributes = {**fitted, **unpack(result.w), **certificate}
-        root.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=lambda: attributes)
+        root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit, on data with names
         self.__dict__.update(attributes)
         if result.status == Status.MAX_PASSES:
             warnings.warn(
@@ -85,16 +87,19 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _earlier_state(self, problem: Any) -> Any:
+    def _earlier_state(self, problem: Any, solver: Solver) -> Any:
         state = getattr(self, "_state", None) if self.warm_start else None
-        if state is not None and state.fingerprint != fingerprint(problem):
-            warnings.warn(
-                "warm_start=True goes on with the data of the earlier fit, but they have changed: starting afresh",
-                UserWarning,
-                stacklevel=4,
-            )
+        if state is None:
             return None
-        return state
+        changed = "solver" if type(solver) is not type(self.solver_) else "data"
+        if changed == "data" and state.fingerprint == fingerprint(problem):
+            return state
+        warnings.warn(
+            f"warm_start=True goes on with the {changed} of the earlier fit, but this has changed: starting afresh",
+            UserWarning,
+            stacklevel=4,
+        )
+        return None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
@@ -112,11 +117,25 @@ def check_cost_matrix(cost: Any, n_labels: int) -> np.ndarray | None:
     return cost
 
 
-def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:
-    """Weights (K,) for None, "balanced" or a dict, in the order of `classes`."""
+def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+    """Weights (K,) for None, "balanced" or a dict, in the order of `classes`; `weight` is that of each of `codes`.
+
+    Like scikit-learn's, but labels stay what they are (it looks for the number 1 where the label is "1").
+    """
     if class_weight is None:
         return None
-    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise ValueError(f"class_weight must be finite and >= 0, got {class_weight!r}")
-    return weights
+    labels = classes.tolist()
+    if isinstance(class_weight, Mapping):
+        missing = [label for label in labels if label not in class_weight]
+        if missing and len(class_weight) > len(labels) - len(missing):
+            raise ValueError(f"class_weight has names that are no labels of y, and lacks {missing}: {class_weight!r}")
+        values = [class_weight.get(label, 1.0) for label in labels]
+    elif isinstance(class_weight, str) and class_weight == "balanced":
+        # counted with the sample weights, so that an integer weight equals repetition here, too
+        values = weight.sum() / (len(labels) * np.bincount(codes, weight))
+    else:
+        raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}')
+    weights = np.asarray(values)
+    if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}")
+    return weights.astype(np.float64)

@@ -81,7 +81,7 @@ def check_sample_weight(sample_weight: Any, n: int, name: str = "sample_weight")
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not 0 < total < np.inf:
-        raise ValueError(f"{name} sums to {total}: at least one weight must be positive, and the sum finite")
+        raise ValueError(f"{name} sums to {total}: at least one weight must be above zero, and the sum finite")
     return weights
 
 

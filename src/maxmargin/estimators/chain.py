@@ -118,9 +118,10 @@ class ChainSVM(MaxMarginEstimator):
         stacked = stack_sequences(X, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
         labels = stack_labels(y, stacked.offsets)
         weight = check_sample_weight(sample_weight, len(stacked.offsets) - 1)
+        kept = np.flatnonzero(weight > 0)
         rows, offsets, labels, weight = _drop_weightless(stacked, labels, weight)
         codes, classes = encode_labels(labels, offsets)
-        mask = _as_mask(self.transition_mask, classes, codes, offsets)
+        mask = _as_mask(self.transition_mask, classes, codes, offsets, kept)
         problem = make_chain_problem(
             rows,
             offsets,
@@ -130,7 +131,7 @@ class ChainSVM(MaxMarginEstimator):
             boundary=bool(self.fit_boundary),
             normalize=LOSSES[self.loss],
             cost=check_cost_matrix(self.cost_matrix, len(classes)),
-            class_weight=class_weights(self.class_weight, classes, codes),
+            class_weight=class_weights(self.class_weight, classes, codes, np.repeat(weight, np.diff(offsets))),
             sample_weight=weight,
             mask=mask,
         )
@@ -141,7 +142,16 @@ class ChainSVM(MaxMarginEstimator):
             "vectorizer_": vectorizer,
             "transition_mask_": mask,
         }
-        self._fit_problem(problem, weight.sum(), fitted, lambda w: self._unpack(w, n_features, n_labels), X, y)
+        self._fit_problem(
+            problem,
+            weight.sum(),
+            fitted,
+            lambda w: self._unpack(w, n_features, n_labels),
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            lengths=lengths,
+        )
         return self
 
     def predict(self, X: Any, lengths: Any = None) -> Any:
@@ -240,8 +250,10 @@ def _drop_weightless(stacked: Stacked, labels: np.ndarray, weight: np.ndarray) -
     return rows[np.flatnonzero(kept)], offsets, labels[kept], weight[weight > 0]
 
 
-def _as_mask(mask: Any, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray) -> TransitionMask:
-    """The mask a user means, checked against the training labels."""
+def _as_mask(
+    mask: Any, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray, samples: np.ndarray
+) -> TransitionMask:
+    """The mask a user means, checked against the training labels; `samples` are the numbers users know them by."""
     n_labels = len(classes)
     if mask is None:
         return TransitionMask.everything(n_labels)
@@ -251,6 +263,10 @@ def _as_mask(mask: Any, classes: np.ndarray, codes: np.ndarray, offsets: np.ndar
         mask = bio_mask(classes)
     if not isinstance(mask, TransitionMask):
         mask = TransitionMask.everything(n_labels)._replace(allowed=np.asarray(mask))
+    for name, array in mask._asdict().items():
+        # scores such as 0 and -inf would mean the reverse if taken for truth values
+        if not np.isin(array, [False, True]).all():
+            raise ValueError(f"transition_mask: {name} must hold truth values, True where a move is allowed")
     mask = mask.check(n_labels)
     violation = mask.first_violation(codes, offsets)
     if violation is not None:
@@ -258,7 +274,7 @@ def _as_mask(mask: Any, classes: np.ndarray, codes: np.ndarray, offsets: np.ndar
         at = offsets[sample] + position
         before = repr(str(classes[codes[at - 1]])) if position else "the start"
         raise ValueError(
-            f"y, sample {sample}, position {position}: label {str(classes[codes[at]])!r} after {before} "
+            f"y, sample {samples[sample]}, position {position}: label {str(classes[codes[at]])!r} after {before} "
             "(or at the end) is forbidden by transition_mask; correct the label or allow it"
         )
     return mask

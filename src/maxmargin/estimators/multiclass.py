@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -81,14 +82,16 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
         """Learn from samples X (n, F), dense or sparse, and classes y (n,)."""
-        matrix, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
+        checked = copy.copy(self)
+        matrix, labels = validate_data(checked, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(labels)
         weight = check_sample_weight(sample_weight, len(labels))
         kept = weight > 0
         if not kept.all():
             matrix, labels, weight = matrix[np.flatnonzero(kept)], labels[kept], weight[kept]
         classes, codes = np.unique(labels, return_inverse=True)
-        by_class = class_weights(self.class_weight, classes, codes)
+        by_class = class_weights(self.class_weight, classes, codes, weight)
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
         problem = make_multiclass_problem(
@@ -106,7 +109,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
             intercept = rows[n_features] if self.fit_intercept else np.zeros(n_labels)
             return {"coef_": rows[:n_features].T, "intercept_": intercept}
 
-        self._fit_problem(problem, weight.sum(), {"classes_": classes}, unpack, X, y)
+        names = ("n_features_in_", "feature_names_in_")
+        fitted = {"classes_": classes, **{name: vars(checked)[name] for name in names if name in vars(checked)}}
+        self._fit_problem(problem, weight.sum(), fitted, unpack, X=X, y=y, sample_weight=sample_weight)
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -121,7 +126,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of the highest score."""
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        codes = self._scores(X).argmax(axis=1)
+        return self.classes_[codes]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

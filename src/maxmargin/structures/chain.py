@@ -67,6 +67,7 @@ class ChainProblem(NamedTuple):
 class ChainBlocks(NamedTuple):
     node: np.ndarray  # (N, K)
     edge: np.ndarray  # (n, K, K) summed over the positions of the block
+    used: np.ndarray  # (n, K) bool: rows of `edge` that are not all zero
     loss: np.ndarray  # (n,)
     norm: np.ndarray  # (n,) |E phi_i|^2, kept for blocks with a Gram matrix
 
@@ -194,7 +195,11 @@ def _(problem):
 def _zero_blocks(problem):
     n, n_labels = n_blocks(problem), problem.cost.shape[0]
     return ChainBlocks(
-        np.zeros((len(problem.labels), n_labels)), np.zeros((n, n_labels, n_labels)), np.zeros(n), np.zeros(n)
+        node=np.zeros((len(problem.labels), n_labels)),
+        edge=np.zeros((n, n_labels, n_labels)),
+        used=np.zeros((n, n_labels), np.bool_),
+        loss=np.zeros(n),
+        norm=np.zeros(n),
     )
 
 
@@ -228,6 +233,7 @@ def fill_truth(problem, blocks):
             blocks.node[t, problem.labels[t]] = 1.0
             if t > begin:
                 counts[problem.labels[t - 1], problem.labels[t]] += 1.0
+                blocks.used[i, problem.labels[t - 1]] = True
         blocks.norm[i] = corner_product(problem, i, problem.labels[begin:end], counts)
 
 
@@ -306,9 +312,9 @@ def _(problem, blocks, work, w, i):
     for t in range(begin, end):
         for k in range(n_labels):
             total += work.node[t - begin, k] * blocks.node[t, k]
-    if end - begin > 1:
-        edge = blocks.edge[i]
-        for a in range(n_labels):
+    edge = blocks.edge[i]
+    for a in range(n_labels):
+        if blocks.used[i, a]:
             for b in range(n_labels):
                 total += transitions[a, b] * edge[a, b]
     return total
@@ -434,24 +440,27 @@ def _(problem, blocks, work, w, i, gamma, scale):
             for k in range(n_labels):
                 blocks.node[t, k] *= 1.0 - gamma
             blocks.node[t, label] += gamma
-    if end - begin > 1:
-        move_edges(edge_weights(chains, n_labels, w), blocks.edge[i], work.labels, end - begin, gamma, scale)
+    transitions = edge_weights(chains, n_labels, w)
+    move_edges(transitions, blocks.edge[i], blocks.used[i], work.labels, end - begin, gamma, scale)
     blocks.loss[i] += gamma * (corner_loss(problem, work, i) - blocks.loss[i])
     keep = 1.0 - gamma
     blocks.norm[i] = keep * (keep * blocks.norm[i] + 2.0 * gamma * work.products[0]) + gamma * gamma * work.products[1]
 
 
 @helper
-def move_edges(transitions, edge, labels, length, gamma, scale):
+def move_edges(transitions, edge, used, labels, length, gamma, scale):
     n_labels = edge.shape[0]
     keep, step = 1.0 - gamma, scale * gamma
     for a in range(n_labels):
-        for b in range(n_labels):
-            transitions[a, b] += step * edge[a, b]
-            edge[a, b] *= keep
+        if used[a]:
+            for b in range(n_labels):
+                transitions[a, b] += step * edge[a, b]
+                edge[a, b] *= keep
+            used[a] = keep > 0.0
     for t in range(1, length):
         transitions[labels[t - 1], labels[t]] -= step
         edge[labels[t - 1], labels[t]] += gamma
+        used[labels[t - 1]] = True
 
 
 @implements(corner_loss, ChainProblem)
@@ -476,8 +485,10 @@ def _(problem, totals, blocks, i, amount):
             totals.node[t, k] += amount * blocks.node[t, k]
     total, edge = totals.edge[i], blocks.edge[i]
     for a in range(n_labels):
-        for b in range(n_labels):
-            total[a, b] += amount * edge[a, b]
+        if blocks.used[i, a]:
+            totals.used[i, a] = True
+            for b in range(n_labels):
+                total[a, b] += amount * edge[a, b]
     totals.loss[i] += amount * blocks.loss[i]
 
 
@@ -498,8 +509,9 @@ def _(problem, blocks, work, i, scale, mass, w):
         if t > begin:
             transitions[problem.labels[t - 1], problem.labels[t]] += scale * mass
     for a in range(n_labels):
-        for b in range(n_labels):
-            transitions[a, b] -= scale * blocks.edge[i, a, b]
+        if blocks.used[i, a]:
+            for b in range(n_labels):
+                transitions[a, b] -= scale * blocks.edge[i, a, b]
 
 
 @implements(add_corner, ChainProblem)

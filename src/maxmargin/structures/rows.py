@@ -77,11 +77,18 @@ def _(rows, t, weights, scores):
 @implements(add_scores, SparseRows)
 def _(rows, t, weights, scores):
     n_labels = scores.shape[0]
-    for p in range(rows.indptr[t], rows.indptr[t + 1]):
-        f = rows.indices[p]
-        x = rows.data[p]
+    p, end = rows.indptr[t], rows.indptr[t + 1]
+    while p + 3 < end:  # four features a sweep: a quarter of the loads and stores of `scores`
+        f, g, h, i = rows.indices[p], rows.indices[p + 1], rows.indices[p + 2], rows.indices[p + 3]
+        x, y, z, v = rows.data[p], rows.data[p + 1], rows.data[p + 2], rows.data[p + 3]
+        for k in range(n_labels):
+            scores[k] += (x * weights[f, k] + y * weights[g, k]) + (z * weights[h, k] + v * weights[i, k])
+        p += 4
+    while p < end:
+        f, x = rows.indices[p], rows.data[p]
         for k in range(n_labels):
             scores[k] += x * weights[f, k]
+        p += 1
 
 
 @implements(add_outer, DenseRows)
@@ -95,11 +102,10 @@ def _(rows, t, scale, n_active, active, values, weights):
 
 @implements(add_outer, SparseRows)
 def _(rows, t, scale, n_active, active, values, weights):
-    for p in range(rows.indptr[t], rows.indptr[t + 1]):
-        f = rows.indices[p]
-        x = scale * rows.data[p]
-        for j in range(n_active):
-            weights[f, active[j]] += x * values[j]
+    for j in range(n_active):
+        k, value = active[j], scale * values[j]
+        for p in range(rows.indptr[t], rows.indptr[t + 1]):
+            weights[rows.indices[p], k] += value * rows.data[p]
 
 
 @implements(drain_squares, DenseRows)

@@ -1,0 +1,53 @@
+"""What the benchmarks share: bars at the end, timing of alternatives in turn."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Bar(NamedTuple):
+    """A figure and what it must not exceed (or must reach, with ``at_least``)."""
+
+    name: str
+    value: float
+    bound: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+    def __str__(self) -> str:
+        sign = ">=" if self.at_least else "<="
+        return f"{self.name}: {self.value:.4g} ({sign} {self.bound:g}) {'ok' if self.met else 'SHORT'}"
+
+
+def arguments(description: str | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a small version, under a minute")
+    return parser.parse_args()
+
+
+def finish(bars: list[Bar]) -> None:
+    """Print one line a bar and exit with 1 if any is short."""
+    print()
+    for bar in bars:
+        print(bar)
+    sys.exit(0 if all(bar.met for bar in bars) else 1)
+
+
+def time_in_turn(calls: dict[str, Callable[[int], None]], rounds: int, warm_up: int = 2) -> dict[str, np.ndarray]:
+    """CPU seconds of each call in each round; taking turns makes their ratios robust against a noisy machine."""
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(rounds + warm_up):
+        for name, call in calls.items():
+            before = time.process_time()
+            call(turn)
+            seconds[name].append(time.process_time() - before)
+    return {name: np.array(values[warm_up:]) for name, values in seconds.items()}
