@@ -84,7 +84,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
                 f"stopped after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}, above "
                 f"tol={self.tol:g}. Raise max_passes, tol or lam.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _earlier_state(self, problem: Any, solver: Solver) -> Any:
@@ -97,7 +97,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         warnings.warn(
             f"warm_start=True goes on with the {changed} of the earlier fit, but this has changed: starting afresh",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return None
 

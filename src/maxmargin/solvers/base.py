@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._compile import runs_compiled
+from .._sums import dot
 from ..structures import as_problem
 from ..structures.verbs import dimension, n_blocks, new_work
 from .driver import Callback, Engine, Limits, drive
@@ -135,4 +136,4 @@ class Passes:
             )
             hinges = found
         # hinges are >= 0 by definition (the truth competes); rounding may leave -1e-17
-        return 0.5 * lam * float(w @ w) + float(self.problem.weight @ np.maximum(hinges, 0.0))
+        return 0.5 * lam * dot(w, w) + dot(self.problem.weight, np.maximum(hinges, 0.0))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._sums import dot
 from .base import Passes, Solver, check_state, fingerprint
 from .driver import Certified
 from .passes import corner_pass
@@ -53,13 +54,13 @@ class _Engine:
         problem, n = self.passes.problem, self.n
         hinges, losses, self.corner_w = np.empty(n), np.empty(n), np.zeros_like(self.w)
         corner_pass(problem, self.passes.work, self.w, self.lam, hinges, losses, self.corner_w)
-        self.corner_loss = float(problem.weight @ losses)
+        self.corner_loss = dot(problem.weight, losses)
         self.primal = self.passes.primal(self.w, self.lam, hinges)
 
     def advance(self, n_steps: int) -> None:
         lam, direction = self.lam, self.w - self.corner_w
-        gap = lam * float(direction @ self.w) - self.loss + self.corner_loss
-        curvature = lam * float(direction @ direction)
+        gap = lam * dot(direction, self.w) - self.loss + self.corner_loss
+        curvature = lam * dot(direction, direction)
         if not self.solver.line_search:
             gamma = 2.0 / (self.steps / self.n + 2.0)
         else:
@@ -70,7 +71,7 @@ class _Engine:
         self.look()
 
     def certify(self) -> list[Certified]:
-        return [Certified(self.w.copy(), self.primal, self.loss - 0.5 * self.lam * float(self.w @ self.w))]
+        return [Certified(self.w.copy(), self.primal, self.loss - 0.5 * self.lam * dot(self.w, self.w))]
 
     def state(self) -> FrankWolfeState:
         return FrankWolfeState(self.w, self.loss, self.lam, self.steps, fingerprint(self.passes.problem))

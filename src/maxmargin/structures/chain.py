@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from .._compile import helper, implements, kernel
+from .._sums import dot
 from ..inference.chain import max_marginals, viterbi
 from .masks import TransitionMask
 from .rows import Rows, add_outer, add_scores, as_rows, drain_squares, row_dot
@@ -474,7 +475,7 @@ def _(problem, work, i):
 
 @implements(mean_loss, ChainProblem)
 def _(problem, blocks):
-    return float(problem.weight @ blocks.loss)
+    return dot(problem.weight, blocks.loss)
 
 
 @implements(accumulate, ChainProblem)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._sums import dot
+
 REQUIRED = {
     "n_samples": "the number of samples",
     "n_features": "the length of joint_feature's vector",
@@ -134,7 +136,7 @@ class CustomProblem:
         totals.loss[i] += amount * blocks.loss[i]
 
     def mean_loss(self, blocks: CustomBlocks) -> float:
-        return float(self.weight @ blocks.loss)
+        return dot(self.weight, blocks.loss)
 
     def corner_loss(self, work: Corner, i: int) -> float:
         return work.loss

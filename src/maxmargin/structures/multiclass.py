@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import helper, implements
+from .._sums import dot
 from .rows import Rows, add_outer, add_scores, as_rows, squared_norms
 from .verbs import (
     accumulate,
@@ -144,11 +145,10 @@ def _(problem, blocks, work, w, i):
 
 @implements(direction_norm, MulticlassProblem)
 def _(problem, blocks, work, i):
-    total = 0.0
+    total = 1.0 - 2.0 * blocks.node[i, work.label[0]]
     for k in range(work.node.shape[0]):
-        difference = (1.0 if k == work.label[0] else 0.0) - blocks.node[i, k]
-        total += difference * difference
-    return total * problem.squared_norm[i]
+        total += blocks.node[i, k] * blocks.node[i, k]
+    return max(total, 0.0) * problem.squared_norm[i]
 
 
 @helper
@@ -191,7 +191,7 @@ def _(problem, work, i):
 
 @implements(mean_loss, MulticlassProblem)
 def _(problem, blocks):
-    return float(problem.weight @ blocks.loss)
+    return dot(problem.weight, blocks.loss)
 
 
 @implements(accumulate, MulticlassProblem)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
-from ...structures.verbs import accumulate
+from ...structures.verbs import accumulate, direction_norm, move
 from ..passes import settle_pass
 
 
@@ -20,8 +20,8 @@ def pick(sampler, k):
 
 
 @verb
-def step_size(step, gap, norm, scale, lam, k, n):
-    """How far to go to the corner, in [0, 1]. The direction in w has squared norm ``scale^2 norm``."""
+def change_block(step, problem, blocks, work, w, i, gap, lam, k, n):
+    """Improve block i, whose corner and gap > 0 are at hand, in step k."""
 
 
 @verb
@@ -46,17 +46,18 @@ def _(sampler, k):
 
 
 class LineSearch(NamedTuple):
-    """The exact minimiser along the segment."""
+    """Frank-Wolfe step to the minimiser on the segment between alpha_i and the corner."""
 
     upper: float
 
 
-@implements(step_size, LineSearch)
-def _(step, gap, norm, scale, lam, k, n):
-    curvature = lam * scale * scale * norm  # lacoste13, Alg. 4: gap / (lam |w_i - w_s|^2), clipped to [0, 1]
-    if gap >= step.upper * curvature:
-        return step.upper
-    return gap / curvature
+@implements(change_block, LineSearch)
+def _(step, problem, blocks, work, w, i, gap, lam, k, n):
+    scale = problem.weight[i] / lam
+    curvature = lam * scale * scale * direction_norm(problem, blocks, work, i)
+    # lacoste13, Alg. 4: gap / (lam |w_i - w_s|^2), clipped to [0, 1]
+    gamma = step.upper if gap >= step.upper * curvature else gap / curvature
+    move(problem, blocks, work, w, i, gamma, scale)
 
 
 class FixedStep(NamedTuple):
@@ -65,9 +66,10 @@ class FixedStep(NamedTuple):
     start: float
 
 
-@implements(step_size, FixedStep)
-def _(step, gap, norm, scale, lam, k, n):
-    return 2.0 * n / (k + step.start + 2.0 * n)
+@implements(change_block, FixedStep)
+def _(step, problem, blocks, work, w, i, gap, lam, k, n):
+    direction_norm(problem, blocks, work, i)
+    move(problem, blocks, work, w, i, 2.0 * n / (k + step.start + 2.0 * n), problem.weight[i] / lam)
 
 
 class NoAveraging(NamedTuple):

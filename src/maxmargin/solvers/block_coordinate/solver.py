@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import runs_compiled
+from ..._sums import dot
 from ...structures.verbs import mean_loss, new_blocks, new_totals
 from ..base import Passes, Solver, check_state, fingerprint
 from ..driver import Certified
@@ -133,7 +134,7 @@ class _Engine:
         return found
 
     def certified(self, w: np.ndarray, loss: float) -> Certified:
-        return Certified(w, self.passes.primal(w, self.lam), loss - 0.5 * self.lam * float(w @ w))
+        return Certified(w, self.passes.primal(w, self.lam), loss - 0.5 * self.lam * dot(w, w))
 
     def state(self) -> BlockState:
         mark = fingerprint(self.problem)

@@ -1,0 +1,1 @@
+"""Tests of the structures, and tiny problems with their enumeration for all tests."""

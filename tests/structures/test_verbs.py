@@ -1,0 +1,165 @@
+"""Every verb of every structure against the enumerated problem, along a random walk through the dual."""
+
+import numpy as np
+import pytest
+
+from maxmargin.structures import chain
+from maxmargin.structures.verbs import (
+    accumulate,
+    add_block,
+    add_corner,
+    block_value,
+    corner_loss,
+    dimension,
+    direction_norm,
+    find_corner,
+    mean_loss,
+    move,
+    n_blocks,
+    new_blocks,
+    new_totals,
+    new_work,
+    truth_value,
+)
+
+from .pairs import COST, chain_pair, multiclass_pair, subsets_pair
+
+LAM = 0.3
+
+CHAINS = {
+    "plain": {},
+    "bare": {"intercept": False, "boundary": False},
+    "intercept": {"boundary": False},
+    "boundary": {"intercept": False, "is_sparse": True},
+    "summed": {"normalize": False, "cost": COST},
+    "weighted": {"sample_weight": [0.5, 2.0, 0.0, 1.3], "class_weight": [1.0, 2.0, 0.3]},
+    "masked": {"masked": True},
+    "sparse": {"is_sparse": True},
+    "sparse masked": {"is_sparse": True, "masked": True, "cost": COST, "sample_weight": [1, 2, 3, 4]},
+}
+OTHERS = {
+    "multiclass": lambda: multiclass_pair(),
+    "multiclass bare": lambda: multiclass_pair(intercept=False, sample_weight=[1, 2, 0, 1, 0.5, 1]),
+    "multiclass sparse": lambda: multiclass_pair(is_sparse=True, cost=COST),
+    "custom": lambda: subsets_pair(),
+    "custom weighted": lambda: subsets_pair(sample_weight=[1, 2, 0, 1, 0.5]),
+}
+# pairs of positions a non-zero: all blocks have a Gram matrix, some, none
+GRAM = {"gram": 4, "mixed": 0.7, "no gram": 0}
+
+
+@pytest.fixture(params=[*(f"{name}, {gram}" for name in CHAINS for gram in GRAM), *OTHERS])
+def pair(request, monkeypatch):
+    if request.param in OTHERS:
+        return OTHERS[request.param]()
+    name, gram = request.param.split(", ")
+    monkeypatch.setattr(chain, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
+    return chain_pair(**CHAINS[name])
+
+
+def close(value):
+    return pytest.approx(value, abs=1e-12, rel=1e-12)
+
+
+class Walk:
+    """The library's state of the blocks and, beside it, the distribution over labelings it stands for."""
+
+    def __init__(self, pair, seed=0):
+        self.pair, self.problem, self.reference = pair, pair.problem, pair.reference
+        self.rng = np.random.default_rng(seed)
+        self.blocks, self.work = new_blocks(self.problem), new_work(self.problem)
+        self.alpha = [a.copy() for a in self.reference.true_alpha()]
+
+    def look(self):
+        """A random block at random weights, asked for its corner: (i, w, row)."""
+        i = int(self.rng.integers(n_blocks(self.problem)))
+        w = self.rng.normal(size=dimension(self.problem)) * self.rng.choice([0.1, 1.0, 10.0])
+        self.value = find_corner(self.problem, self.work, w, i)
+        return i, w, self.pair.corner(self.work, i)
+
+    def step(self, i, w, row, gamma, scale):
+        norm = direction_norm(self.problem, self.blocks, self.work, i)
+        direction = self.pair.phi[i][row] - self.alpha[i] @ self.pair.phi[i]
+        move(self.problem, self.blocks, self.work, w, i, gamma, scale)
+        self.alpha[i] *= 1 - gamma
+        self.alpha[i][row] += gamma
+        return norm, direction
+
+    def steps(self, n_steps=15):
+        """Random steps, the full and the empty one among them."""
+        for gamma in [1.0, 0.0, 1.0, *self.rng.random(n_steps)]:
+            i, w, row = self.look()
+            yield (i, w, row, gamma, float(self.rng.uniform(0.1, 2.0)))
+
+    def weights(self, blocks, mass):
+        w = np.zeros(dimension(self.problem))
+        for i in range(n_blocks(self.problem)):
+            add_block(self.problem, blocks, self.work, i, self.problem.weight[i] / (LAM * mass), mass, w)
+        return w
+
+
+def test_start_is_the_truth(pair):
+    walk = Walk(pair)
+    assert n_blocks(pair.problem) == pair.reference.n
+    assert dimension(pair.problem) == pair.reference.d
+    assert pair.problem.weight == close(pair.reference.shares)
+    assert mean_loss(pair.problem, walk.blocks) == 0
+    assert not walk.weights(walk.blocks, 1.0).any()
+    assert mean_loss(pair.problem, new_totals(pair.problem)) == 0
+
+
+def test_values(pair):
+    walk, reference = Walk(pair), pair.reference
+    for i, w, row, gamma, scale in walk.steps():
+        scores = reference.losses[i] + pair.phi[i] @ w
+        assert walk.value == close(scores.max())
+        assert scores[row] == close(scores.max())
+        assert truth_value(walk.problem, walk.work, w, i) == close(pair.phi[i][reference.truth[i]] @ w)
+        assert block_value(walk.problem, walk.blocks, walk.work, w, i) == close(walk.alpha[i] @ scores)
+        assert corner_loss(walk.problem, walk.work, i) == close(reference.losses[i][row])
+        walk.step(i, w, row, gamma, scale)
+
+
+def test_moves(pair):
+    walk, reference = Walk(pair, 1), pair.reference
+    for i, w, row, gamma, scale in walk.steps():
+        before = w.copy()
+        norm, direction = walk.step(i, w, row, gamma, scale)
+        assert norm == close(direction @ direction)
+        assert w == close(before - scale * gamma * direction)
+        assert mean_loss(walk.problem, walk.blocks) == close(reference.ell_of(walk.alpha))
+        found = pair.to_reference(walk.weights(walk.blocks, 1.0))
+        assert found == close(reference.weights_of(walk.alpha, LAM))
+
+
+def test_norms_are_of_the_direction_when_no_move_follows(pair):
+    # a look at one block between another's norms leaves nothing behind in the scratch
+    walk = Walk(pair, 2)
+    for i, _, row, _, _ in walk.steps():
+        direction = pair.phi[i][row] - walk.alpha[i] @ pair.phi[i]
+        for _ in range(2):
+            assert direction_norm(walk.problem, walk.blocks, walk.work, i) == close(direction @ direction)
+
+
+def test_add_corner(pair):
+    walk = Walk(pair, 3)
+    for i, w, row, _, scale in walk.steps():
+        before = w.copy()
+        add_corner(walk.problem, walk.work, i, scale, w)
+        assert w == close(before + scale * (pair.phi[i][pair.reference.truth[i]] - pair.phi[i][row]))
+
+
+def test_totals(pair):
+    walk, reference = Walk(pair, 4), pair.reference
+    totals, mass = new_totals(pair.problem), 0.0
+    sums = [np.zeros_like(a) for a in walk.alpha]
+    for i, w, row, gamma, scale in walk.steps(6):
+        walk.step(i, w, row, gamma, scale)
+        amount = float(walk.rng.uniform(0.5, 2.0))
+        mass += amount
+        for j in range(reference.n):
+            accumulate(pair.problem, totals, walk.blocks, j, amount)
+            sums[j] += amount * walk.alpha[j]
+    mean = [s / mass for s in sums]
+    assert mean_loss(pair.problem, totals) / mass == close(reference.ell_of(mean))
+    assert pair.to_reference(walk.weights(totals, mass)) == close(reference.weights_of(mean, LAM))
