@@ -91,9 +91,11 @@ def test_fractions_of_a_pass_and_infinity_end(max_passes, gap_every):
     assert max_passes == np.inf or abs(result.n_passes - max_passes) <= 1 / 5
 
 
-def test_a_run_without_any_certificate_is_refused():
-    with pytest.raises(ValueError, match="finite"):
-        BlockFrankWolfe(gap_every=np.inf).solve(Subsets(), LAM, max_passes=np.inf, max_seconds=0.5)
+def test_only_the_clock():
+    result = BlockFrankWolfe(gap_every=np.inf).solve(Subsets(), LAM, max_passes=np.inf, max_seconds=0.1)
+    assert result.status == "max_seconds"
+    assert len(result.history["gap"]) == 2
+    assert_certified(result)
 
 
 @each_solver

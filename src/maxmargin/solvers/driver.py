@@ -33,6 +33,7 @@ class Engine(Protocol):
 
     n: int  # oracle calls of a pass
     steps: int  # oracle calls of steps so far, warm starts included
+    best: Certified | None  # the lowest primal with its weights and the highest dual so far, warm starts included
     chunk: int  # this few oracle calls may always follow each other without a look at the clock
 
     def advance(self, n_steps: int) -> None:
@@ -135,15 +136,17 @@ class _Run:
         """Append the record of the best weights and the best dual value known; whether a callback wants to stop."""
         before = time.perf_counter()
         candidates = self.engine.certify()
+        if not all(np.isfinite(one.primal) and np.isfinite(one.dual) for one in candidates):
+            raise FloatingPointError(
+                "the objective is not a finite number: features, costs or 1/lam are too large; rescale them"
+            )
         self.certificate_seconds = time.perf_counter() - before
         self.certificate_calls += len(candidates) * self.engine.n
-        best = min(candidates, key=lambda one: one.primal)
-        w, primal, dual = best.w, best.primal, max(one.dual for one in candidates)
-        if self.records:
-            known = self.records[-1]
-            if known.primal <= primal:
-                w, primal = known.w, known.primal
-            dual = max(dual, known.dual)
+        if self.engine.best is not None:
+            candidates.append(self.engine.best)
+        w, primal, _ = min(candidates, key=lambda one: one.primal)
+        dual = max(one.dual for one in candidates)
+        self.engine.best = Certified(w, primal, dual)
         calls = self.engine.steps - self.start + self.certificate_calls
         # primal >= dual holds for exact arithmetic; the last bits of a converged run may say otherwise
         record = Record(self.passes, calls, self.seconds, primal, dual, max(primal - dual, 0.0), w)
@@ -157,7 +160,7 @@ def _progress(limits: Limits, verbose: int) -> tqdm:
         total=limits.max_passes,
         disable=verbose <= 0,
         unit="pass",
-        bar_format="{desc}{n:.0f}/{total:.0f} passes [{elapsed}] {postfix}",
+        bar_format="{desc}{n:.0f}/{total:.0f} passes [{elapsed}]{postfix}",
     )
 
 

@@ -34,6 +34,7 @@ class FrankWolfeState(NamedTuple):
     loss: float  # b'alpha
     lam: float
     steps: int
+    best: Certified | None
     fingerprint: int
 
 
@@ -42,11 +43,12 @@ class _Engine:
         self.solver, self.passes, self.lam = solver, passes, lam
         self.n = self.chunk = passes.n
         if state is None:
-            state = FrankWolfeState(np.zeros(passes.dimension), 0.0, lam, 0, 0)
+            state = FrankWolfeState(np.zeros(passes.dimension), 0.0, lam, 0, None, 0)
         else:
             check_state(state, FrankWolfeState, passes.problem)
         self.w = state.w * (state.lam / lam)  # the same alpha under another lam
         self.loss, self.steps = state.loss, state.steps
+        self.best = state.best if state.lam == lam else None
         self.look()
 
     def look(self) -> None:
@@ -74,4 +76,4 @@ class _Engine:
         return [Certified(self.w.copy(), self.primal, self.loss - 0.5 * self.lam * dot(self.w, self.w))]
 
     def state(self) -> FrankWolfeState:
-        return FrankWolfeState(self.w, self.loss, self.lam, self.steps, fingerprint(self.passes.problem))
+        return FrankWolfeState(self.w, self.loss, self.lam, self.steps, self.best, fingerprint(self.passes.problem))

@@ -20,6 +20,7 @@ from .verbs import (
     accumulate,
     add_block,
     add_corner,
+    announce,
     block_value,
     corner_loss,
     dimension,
@@ -292,6 +293,11 @@ def _(problem, work, w, i):
     return viterbi(work.node, edge, chains.start_mask, chains.end_mask, work.table, length, work.labels)
 
 
+@implements(announce, ChainProblem)
+def _(problem, blocks, i):
+    return None  # measured: a chain's rows are long enough for the processor to find by itself
+
+
 @implements(truth_value, ChainProblem)
 def _(problem, work, w, i):
     transitions = edge_weights(problem.chains, problem.cost.shape[0], w)
@@ -352,7 +358,8 @@ def _(problem, blocks, work, i):
         work.counts[labels[t - 1], labels[t]] += 1.0
     cross, corner = 0.0, 0.0
     for t in range(1, length):
-        cross += blocks.edge[i, labels[t - 1], labels[t]]
+        if blocks.used[i, labels[t - 1]]:  # an unused row need not come from memory
+            cross += blocks.edge[i, labels[t - 1], labels[t]]
         corner += work.counts[labels[t - 1], labels[t]]
     for t in range(1, length):
         work.counts[labels[t - 1], labels[t]] = 0.0

@@ -111,6 +111,9 @@ class CustomProblem:
     def new_work(self) -> Corner:
         return Corner()
 
+    def announce(self, blocks: CustomBlocks, i: int) -> None:
+        return None
+
     def find_corner(self, work: Corner, w: np.ndarray, i: int) -> float:
         y = self.structure.max_oracle(w, i)
         work.feature, work.loss = self.feature(i, y), self.loss(i, y)

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import helper, implements
+from .._prefetch import prefetch
 from .._sums import dot
-from .rows import Rows, add_outer, add_scores, as_rows, squared_norms
+from .rows import Rows, add_outer, add_scores, as_rows, prefetch_row, squared_norms
 from .verbs import (
     accumulate,
     add_block,
     add_corner,
+    announce,
     block_value,
     corner_loss,
     dimension,
@@ -128,6 +130,16 @@ def _(problem, work, w, i):
             best = k
     work.label[0] = best
     return work.node[best]
+
+
+@implements(announce, MulticlassProblem)
+def _(problem, blocks, i):
+    n_labels = problem.cost.shape[0]
+    prefetch_row(problem.rows, i)
+    prefetch(blocks.node, i * n_labels, n_labels)
+    for array in (problem.weight, problem.squared_norm, blocks.loss):
+        prefetch(array, i, 1)
+    prefetch(problem.labels, i, 1)
 
 
 @implements(truth_value, MulticlassProblem)

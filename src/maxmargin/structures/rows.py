@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._compile import implements, kernel, verb
+from .._prefetch import prefetch
 
 # Below this share of non-zeros a dense matrix is walked faster as a sparse one.
 SPARSE_BELOW = 0.4
@@ -29,14 +30,33 @@ Rows = DenseRows | SparseRows
 def as_rows(matrix: Any) -> Rows:
     """Rows over a float64 matrix; a dense one with few non-zeros is stored sparse."""
     if not sparse.issparse(matrix):
-        if np.count_nonzero(matrix) > SPARSE_BELOW * matrix.size:
-            return DenseRows(_plain(matrix, np.float64))
-        matrix = sparse.csr_matrix(matrix)
+        dense = DenseRows(_plain(matrix, np.float64))
+        counts = np.count_nonzero(matrix, axis=1)
+        return dense if counts.sum() > SPARSE_BELOW * matrix.size else _compress(dense, counts)
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"{matrix.shape[1]} features are more than the 2**31 - 1 that indices hold")
     return SparseRows(
         _plain(matrix.indptr, np.int64), _plain(matrix.indices, np.int32), _plain(matrix.data, np.float64)
     )
+
+
+def _compress(dense: DenseRows, counts: np.ndarray) -> SparseRows:
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    rows = SparseRows(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1]))
+    copy_nonzeros(dense, rows)
+    return rows
+
+
+@kernel(n_parts=2)
+def copy_nonzeros(dense, rows):
+    for t in range(dense.values.shape[0]):
+        p = rows.indptr[t]
+        for f in range(dense.values.shape[1]):
+            x = dense.values[t, f]
+            if x != 0.0:
+                rows.indices[p] = f
+                rows.data[p] = x
+                p += 1
 
 
 def _plain(array: np.ndarray, dtype: type) -> np.ndarray:
@@ -57,6 +77,11 @@ def add_outer(rows, t, scale, n_active, active, values, weights):
 @verb
 def drain_squares(rows, t, buffer):
     """Sum of squares of the buffer's rows at the features of row t; leaves those rows zero."""
+
+
+@verb
+def prefetch_row(rows, t):
+    """Row t will be wanted soon."""
 
 
 @verb
@@ -134,6 +159,19 @@ def _(rows, t, buffer):
             total += buffer[f, k] * buffer[f, k]
             buffer[f, k] = 0.0
     return total
+
+
+@implements(prefetch_row, DenseRows)
+def _(rows, t):
+    n_features = rows.values.shape[1]
+    prefetch(rows.values, t * n_features, n_features)
+
+
+@implements(prefetch_row, SparseRows)
+def _(rows, t):
+    begin, count = rows.indptr[t], rows.indptr[t + 1] - rows.indptr[t]
+    prefetch(rows.indices, begin, count)
+    prefetch(rows.data, begin, count)
 
 
 @implements(row_dot, DenseRows)

@@ -40,6 +40,11 @@ def new_work(problem):
 
 
 @verb
+def announce(problem, blocks, i):
+    """Block i comes next: its memory may be fetched ahead."""
+
+
+@verb
 def find_corner(problem, work, w, i):
     """Potentials of block i at w and the loss-augmented argmax; returns its value, ``max_y L_i(y) + <w, phi_i(y)>``."""
 

@@ -68,6 +68,7 @@ class BlockState(NamedTuple):
     steps: int
     rng: np.random.Generator
     order: np.ndarray  # blocks drawn but not yet visited
+    best: Certified | None  # found so far
     fingerprint: int  # of the problem
 
 
@@ -80,6 +81,7 @@ class _Engine:
         self.step = LineSearch(1.0) if solver.line_search else FixedStep(0.0)
         self.chunk = COMPILED_CHUNK if runs_compiled(self.problem) else 1
         self.averaging: Any
+        self.best: Certified | None = None
         if state is None:
             self.blocks, self.w, self.steps = new_blocks(self.problem), np.zeros(passes.dimension), 0
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
@@ -100,6 +102,7 @@ class _Engine:
         self.w = state.w * (state.lam / self.lam)  # the same alpha under another lam
         if random_state is not None:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
+        self.best = state.best if state.lam == self.lam else None
         fresh = self.new_averaging(solver.averaging)
         self.averaging = state.averaging if type(state.averaging) is type(fresh) else fresh
 
@@ -138,7 +141,9 @@ class _Engine:
 
     def state(self) -> BlockState:
         mark = fingerprint(self.problem)
-        return BlockState(self.blocks, self.w, self.averaging, self.lam, self.steps, self.rng, self.order, mark)
+        return BlockState(
+            self.blocks, self.w, self.averaging, self.lam, self.steps, self.rng, self.order, self.best, mark
+        )
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
