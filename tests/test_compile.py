@@ -124,38 +124,33 @@ def test_a_folder_that_vanished_costs_a_compilation(tmp_path, monkeypatch, caplo
 
 
 @pytest.fixture
-def fresh_names():
-    """Hash and folder are looked up anew within the test, and again after it."""
-    cached = (_compile.cache_folder, _compile.source_hash)
-    for function in cached:
-        function.cache_clear()
+def fresh_folder():
+    """The folder is looked up anew within the test, and again after it."""
+    _compile.cache_folder.cache_clear()
     yield
-    for function in cached:
-        function.cache_clear()
+    _compile.cache_folder.cache_clear()
 
 
-@pytest.mark.usefixtures("fresh_names")
+@pytest.mark.usefixtures("fresh_folder")
 def test_folder_falls_back_to_one_that_can_be_written(tmp_path, monkeypatch):
     blocked = tmp_path / "blocked"
     blocked.write_text("a file, not a folder")
     monkeypatch.setattr(_compile.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
-    name = f"maxmargin-kernels-{_compile.source_hash()}"
+    name = f"maxmargin-kernels-{_compile.SOURCE_HASH}"
     assert _compile.cache_folder() == tmp_path / "own" / name
     _compile.cache_folder.cache_clear()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
     assert _compile.cache_folder() == tmp_path / "temporary" / name
 
 
-@pytest.mark.usefixtures("fresh_names")
 def test_hash_tells_any_edit(tmp_path, monkeypatch):
     monkeypatch.setattr(_compile, "PACKAGE", tmp_path)
     (tmp_path / "sub").mkdir()
     seen = set()
     for path, text in [("a.py", "1"), ("a.py", "2"), ("sub/b.py", ""), ("sub/b.py", "1"), ("c.py", "1")]:
         (tmp_path / path).write_text(text)
-        _compile.source_hash.cache_clear()
-        seen.add(_compile.source_hash())
+        seen.add(_compile._source_hash())
     assert len(seen) == 5
 
 

@@ -115,13 +115,16 @@ def kernel(n_parts: int) -> Callable[[Callable], Kernel]:
     return functools.partial(Kernel, n_parts=n_parts)
 
 
-@functools.cache
-def source_hash() -> str:
+def _source_hash() -> str:
     """Hash of every source file of the package and of the compiler that reads them."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(PACKAGE.rglob("*.py")):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:20]
+
+
+# Taken at import: what is compiled later are the sources as they were read then, whatever edits came since.
+SOURCE_HASH = _source_hash()
 
 
 @functools.cache
@@ -131,7 +134,7 @@ def cache_folder() -> Path:
     own = os.environ.get("NUMBA_CACHE_DIR")
     homes = [Path(own)] if own else [PACKAGE / "__pycache__", user_wide]
     for home in [*homes, Path(tempfile.gettempdir())]:
-        folder = home / f"maxmargin-kernels-{source_hash()}"
+        folder = home / f"maxmargin-kernels-{SOURCE_HASH}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
@@ -154,7 +157,7 @@ class _Locator(caching._CacheLocator):
         return str(cache_folder())
 
     def get_source_stamp(self) -> str:
-        return source_hash()
+        return SOURCE_HASH
 
     def get_disambiguator(self) -> str:
         return str(self._line)
@@ -176,6 +179,7 @@ class _SourceHashedCache(caching.FunctionCache):
             found = super().load_overload(sig, target_context)
         except Exception as error:  # a damaged cache file must cost a compilation, never a run
             LOG.warning("ignoring an unreadable compiled kernel in %s (%s)", self.cache_path, error)
+            self.flush()  # its index may be what is damaged, and is read again when the new one is stored
             found = None
         if found is None:
             _announce_compilation()

@@ -141,8 +141,8 @@ FEATURES = {
     "complex": (np.ones(6) * 1j, "joint_feature"),
 }
 LOSSES = {
-    "nan": (np.nan, "loss is nan"),
-    "inf": (np.inf, "loss is inf"),
+    "nan": (np.nan, "loss must be a finite number, got nan"),
+    "inf": (np.inf, "loss must be a finite number, got inf"),
     "none": (None, "loss"),
     "string": ("much", "loss"),
     "vector": (np.ones(2), "loss"),

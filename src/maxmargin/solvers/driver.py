@@ -19,6 +19,9 @@ from .result import Record, Result, Status, history_of
 # A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
 CHUNK_SECONDS = 0.2
 
+# A dual value may lie above the primal one by rounding, relative to the objective, and by nothing else.
+ROUNDING = 1e-6
+
 
 class Certified(NamedTuple):
     """Weights with their exact primal value, and the value of a dual point."""
@@ -33,6 +36,7 @@ class Engine(Protocol):
 
     n: int  # oracle calls of a pass
     steps: int  # oracle calls of steps so far, warm starts included
+    oracle_calls: int  # all oracle calls of this run, certificates included
     best: Certified | None  # the lowest primal with its weights and the highest dual so far, warm starts included
     chunk: int  # this few oracle calls may always follow each other without a look at the clock
 
@@ -80,7 +84,7 @@ class _Run:
         self.engine, self.limits, self.callbacks = engine, limits, callbacks
         self.began = time.perf_counter()
         self.start = engine.steps
-        self.certificate_calls = 0
+        self.last = self.start + self.steps_in(limits.max_passes)
         self.certificate_seconds = 0.0
         self.records: list[Record] = []
 
@@ -91,6 +95,10 @@ class _Run:
     @property
     def passes(self) -> float:
         return (self.engine.steps - self.start) / self.engine.n
+
+    def steps_in(self, passes: float) -> float:
+        """Steps of so many passes: at least one, and no end for infinitely many."""
+        return passes if passes == np.inf else max(1, round(passes * self.engine.n))
 
     def until_stopped(self, interrupt: _Interrupt, bar: tqdm) -> Status:
         limits = self.limits
@@ -109,19 +117,18 @@ class _Run:
                 return Status.INTERRUPTED
             if wants_stop:
                 return Status.CALLBACK
-            if self.passes >= limits.max_passes:
+            if self.engine.steps >= self.last:
                 return Status.MAX_PASSES
             if self.out_of_time():
                 return Status.MAX_SECONDS
-            self.work(min(self.passes + limits.gap_every, limits.max_passes), interrupt, bar)
+            self.work(min(self.engine.steps + self.steps_in(limits.gap_every), self.last), interrupt, bar)
 
-    def work(self, until_passes: float, interrupt: _Interrupt, bar: tqdm) -> None:
+    def work(self, goal: float, interrupt: _Interrupt, bar: tqdm) -> None:
         engine = self.engine
-        goal = self.start + round(until_passes * engine.n)
         chunk = engine.chunk
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
             before, steps = time.perf_counter(), engine.steps
-            engine.advance(min(chunk, goal - steps))
+            engine.advance(int(min(chunk, goal - steps)))
             taken = engine.steps - steps
             bar.update(taken / engine.n)
             pace = (time.perf_counter() - before) / taken
@@ -141,15 +148,18 @@ class _Run:
                 "the objective is not a finite number: features, costs or 1/lam are too large; rescale them"
             )
         self.certificate_seconds = time.perf_counter() - before
-        self.certificate_calls += len(candidates) * self.engine.n
         if self.engine.best is not None:
             candidates.append(self.engine.best)
         w, primal, _ = min(candidates, key=lambda one: one.primal)
         dual = max(one.dual for one in candidates)
         self.engine.best = Certified(w, primal, dual)
-        calls = self.engine.steps - self.start + self.certificate_calls
-        # primal >= dual holds for exact arithmetic; the last bits of a converged run may say otherwise
-        record = Record(self.passes, calls, self.seconds, primal, dual, max(primal - dual, 0.0), w)
+        if dual > primal + ROUNDING * max(1.0, abs(primal)):
+            raise RuntimeError(
+                f"the dual value {dual:.6g} is above the primal value {primal:.6g}, so neither can be trusted: the max "
+                "oracle does not return maximisers, or the state belongs to another problem"
+            )
+        calls, gap = self.engine.oracle_calls, max(primal - dual, 0.0)
+        record = Record(self.passes, calls, self.seconds, primal, dual, gap, w)
         self.records.append(record)
         answers = [callback(record) for callback in self.callbacks]
         return any(answers)
@@ -157,10 +167,10 @@ class _Run:
 
 def _progress(limits: Limits, verbose: int) -> tqdm:
     return tqdm(
-        total=limits.max_passes,
+        total=limits.max_passes if limits.max_passes < np.inf else None,
         disable=verbose <= 0,
         unit="pass",
-        bar_format="{desc}{n:.0f}/{total:.0f} passes [{elapsed}]{postfix}",
+        bar_format="{desc}{n:.0f} of {total} passes [{elapsed}]{postfix}",
     )
 
 
@@ -184,4 +194,5 @@ class _Interrupt:
 
     def __exit__(self, *exc: object) -> None:
         if self.mine:
-            signal.signal(signal.SIGINT, self.previous)
+            # None: the handler was not set from Python, and cannot be set again from here
+            signal.signal(signal.SIGINT, self.previous or signal.default_int_handler)

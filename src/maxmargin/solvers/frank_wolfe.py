@@ -42,6 +42,7 @@ class _Engine:
     def __init__(self, solver: FrankWolfe, passes: Passes, lam: float, state: FrankWolfeState | None):
         self.solver, self.passes, self.lam = solver, passes, lam
         self.n = self.chunk = passes.n
+        self.oracle_calls = 0
         if state is None:
             state = FrankWolfeState(np.zeros(passes.dimension), 0.0, lam, 0, None, 0)
         else:
@@ -56,6 +57,7 @@ class _Engine:
         problem, n = self.passes.problem, self.n
         hinges, losses, self.corner_w = np.empty(n), np.empty(n), np.zeros_like(self.w)
         corner_pass(problem, self.passes.work, self.w, self.lam, hinges, losses, self.corner_w)
+        self.oracle_calls += n
         self.corner_loss = dot(problem.weight, losses)
         self.primal = self.passes.primal(self.w, self.lam, hinges)
 
@@ -66,7 +68,7 @@ class _Engine:
         if not self.solver.line_search:
             gamma = 2.0 / (self.steps / self.n + 2.0)
         else:
-            gamma = 1.0 if gap >= curvature else max(gap, 0.0) / curvature
+            gamma = 1.0 if max(gap, 0.0) >= curvature else max(gap, 0.0) / curvature
         self.w = self.w - gamma * direction
         self.loss += gamma * (self.corner_loss - self.loss)
         self.steps += self.n

@@ -7,6 +7,8 @@ state of a block is the expected joint feature, kept sparse.
 
 from __future__ import annotations
 
+import math
+import numbers
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -73,27 +75,34 @@ class CustomProblem:
         if self.weight.shape != (self.n,) or not np.all(self.weight >= 0) or not 0 < self.weight.sum() < np.inf:
             raise ValueError(f"sample_weight must be {self.n} finite numbers >= 0 with a positive sum")
         self.weight = self.weight / self.weight.sum()
-        truth = structure.truth if hasattr(structure, "truth") else lambda i: structure.y[i]
-        self.truth = [self.feature(i, truth(i)) for i in range(self.n)]
-        for i in range(self.n):
-            if self.loss(i, truth(i)) != 0.0:
-                raise ValueError(f"sample {i}: the loss of the true output must be 0, got {self.loss(i, truth(i))}")
+        self.truth = [self.true_feature(i) for i in range(self.n)]
+
+    def true_feature(self, i: int) -> SparseVector:
+        try:
+            y = self.structure.truth(i) if hasattr(self.structure, "truth") else self.structure.y[i]
+        except IndexError as error:
+            raise ValueError(f"sample {i}: there is no true output, but n_samples is {self.n}") from error
+        if self.loss(i, y) != 0.0:
+            raise ValueError(f"sample {i}: the loss of the true output must be 0, got {self.loss(i, y)}")
+        return self.feature(i, y)
 
     def feature(self, i: int, y: Any) -> SparseVector:
-        vector = _sparse_vector(self.structure.joint_feature(i, y), self.d, i)
-        if not np.all(np.isfinite(vector.values)):
-            raise ValueError(f"sample {i}: joint_feature holds NaN or infinity")
-        return vector
+        vector = self.structure.joint_feature(i, y)
+        try:
+            return _sparse_vector(vector, self.d)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"sample {i}: joint_feature {error}") from error
 
     def loss(self, i: int, y: Any) -> float:
-        loss = float(self.structure.loss(i, y))
-        if not np.isfinite(loss):
-            raise ValueError(f"sample {i}: loss is {loss}")
-        return loss
+        loss = self.structure.loss(i, y)
+        if not isinstance(loss, numbers.Real) or not math.isfinite(loss):
+            raise ValueError(f"sample {i}: loss must be a finite number, got {loss!r}")
+        return float(loss)
 
     def fingerprint_parts(self) -> list[np.ndarray]:
-        """Arrays that tell this problem from others; outputs other than the true ones cannot be known."""
-        return [self.weight, *chain.from_iterable(self.truth)]
+        """Arrays that tell this problem from others; features of outputs other than the true ones cannot be known."""
+        kind = f"{type(self.structure).__module__}.{type(self.structure).__qualname__}"
+        return [np.array([kind]), np.array([self.d]), self.weight, *chain.from_iterable(self.truth)]
 
     def n_blocks(self) -> int:
         return self.n
@@ -115,7 +124,9 @@ class CustomProblem:
         return None
 
     def find_corner(self, work: Corner, w: np.ndarray, i: int) -> float:
-        y = self.structure.max_oracle(w, i)
+        shown = w.view()
+        shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
+        y = self.structure.max_oracle(shown, i)
         work.feature, work.loss = self.feature(i, y), self.loss(i, y)
         return work.loss + work.feature.dot(w)
 
@@ -160,22 +171,31 @@ def _count(structure: Any, name: str) -> int:
     return int(count)
 
 
-def _sparse_vector(vector: Any, d: int, i: int) -> SparseVector:
+def _sparse_vector(vector: Any, d: int) -> SparseVector:
     """A dense vector, a scipy sparse row or an (indices, values) pair as sorted indices with summed values."""
     if sparse.issparse(vector):
         vector = sparse.coo_array(vector.reshape(1, -1))
         indices, values, length = vector.col, vector.data, vector.shape[1]
-    elif isinstance(vector, tuple) and len(vector) == 2:
-        indices, values, length = np.asarray(vector[0], np.int64), vector[1], d
-        if len(indices) and not (indices.min() >= 0 and indices.max() < d):
-            raise ValueError(f"sample {i}: joint_feature has an index outside 0 … {d - 1}")
+    elif isinstance(vector, tuple) and len(vector) == 2 and all(np.ndim(part) > 0 for part in vector):
+        indices, values, length = np.asarray(vector[0]), vector[1], d
+        if indices.ndim != 1 or np.shape(values) != indices.shape:
+            raise ValueError(f"pairs indices of shape {indices.shape} with values of shape {np.shape(values)}")
+        if len(indices) and indices.dtype.kind not in "iu":
+            raise ValueError(f"must have integer indices, got {indices.dtype}")
+        if len(indices) and (indices.min() < 0 or indices.max() >= d):
+            raise ValueError(f"has an index outside 0 … {d - 1}")
     else:
-        vector = np.asarray(vector, np.float64)
-        if vector.ndim != 1:
-            raise ValueError(f"sample {i}: joint_feature must be a vector, got an array of shape {vector.shape}")
-        indices, length = np.flatnonzero(vector), len(vector)
-        values = vector[indices]
+        values = np.asarray(vector)
+        if values.ndim != 1:
+            raise ValueError(f"must be a vector, got an array of shape {values.shape}")
+        indices, length = np.arange(len(values)), len(values)
     if length != d:
-        raise ValueError(f"sample {i}: joint_feature has length {length}, but n_features is {d}")
-    indices, place = np.unique(indices, return_inverse=True)
-    return SparseVector(indices, np.bincount(place, np.asarray(values, np.float64), len(indices)))
+        raise ValueError(f"has length {length}, but n_features is {d}")
+    if np.iscomplexobj(values):
+        raise ValueError("holds complex numbers")
+    values = np.asarray(values, np.float64)
+    if not np.all(np.isfinite(values)):
+        raise ValueError("holds NaN or infinity")
+    kept = values != 0.0
+    indices, place = np.unique(indices[kept].astype(np.int64), return_inverse=True)
+    return SparseVector(indices, np.bincount(place, values[kept], len(indices)))

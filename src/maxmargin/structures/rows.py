@@ -33,6 +33,9 @@ def as_rows(matrix: Any) -> Rows:
         dense = DenseRows(_plain(matrix, np.float64))
         counts = np.count_nonzero(matrix, axis=1)
         return dense if counts.sum() > SPARSE_BELOW * matrix.size else _compress(dense, counts)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()  # sorts, too: products of rows merge their indices
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"{matrix.shape[1]} features are more than the 2**31 - 1 that indices hold")
     return SparseRows(

@@ -82,6 +82,7 @@ class _Engine:
         self.chunk = COMPILED_CHUNK if runs_compiled(self.problem) else 1
         self.averaging: Any
         self.best: Certified | None = None
+        self.oracle_calls = 0
         if state is None:
             self.blocks, self.w, self.steps = new_blocks(self.problem), np.zeros(passes.dimension), 0
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
@@ -125,6 +126,7 @@ class _Engine:
         )
         self.order = self.order[n_steps:]
         self.steps += n_steps
+        self.oracle_calls += n_steps
 
     def certify(self) -> list[Certified]:
         found = [self.certified(self.w.copy(), mean_loss(self.problem, self.blocks))]
@@ -137,12 +139,21 @@ class _Engine:
         return found
 
     def certified(self, w: np.ndarray, loss: float) -> Certified:
+        self.oracle_calls += self.n
         return Certified(w, self.passes.primal(w, self.lam), loss - 0.5 * self.lam * dot(w, w))
 
     def state(self) -> BlockState:
         mark = fingerprint(self.problem)
         return BlockState(
-            self.blocks, self.w, self.averaging, self.lam, self.steps, self.rng, self.order, self.best, mark
+            self.blocks,
+            self.w,
+            self.averaging,
+            self.lam,
+            self.steps,
+            copy.deepcopy(self.rng),  # the user may go on drawing from a generator of his own
+            self.order,
+            self.best,
+            mark,
         )
 
 
