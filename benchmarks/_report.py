@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,33 @@ class Bar(NamedTuple):
     def __str__(self) -> str:
         sign = ">=" if self.at_least else "<="
         return f"{self.name}: {self.value:.4g} ({sign} {self.bound:g}) {'ok' if self.met else 'SHORT'}"
+
+
+class Look(NamedTuple):
+    seconds: float  # CPU seconds of fit until then
+    value: float
+
+
+class Watch:
+    """A scikit-learn callback: evaluates the model at each certificate, and times fit without the evaluation."""
+
+    def __init__(self, evaluate: Callable[[Any], float]):
+        self.evaluate, self.rows = evaluate, list[Look]()
+
+    def setup(self, estimator, context):
+        self.began = time.process_time()
+
+    def teardown(self, estimator, context):
+        del self.began
+
+    def on_fit_task_begin(self, estimator, context):
+        return None
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        if context.task_name == "certificate":
+            now = time.process_time()
+            self.rows.append(Look(now - self.began, self.evaluate(fitted_estimator)))
+            self.began += time.process_time() - now
 
 
 def arguments(description: str | None) -> argparse.Namespace:
