@@ -53,7 +53,7 @@ def main() -> None:
     args = arguments(__doc__)
     warnings.simplefilter("ignore", ConvergenceWarning)
     data = datasets.fetch_ocr("large")
-    X, y = np.concatenate(data.X_train), np.concatenate(data.y_train)
+    X, y = np.concatenate(data.X_train), np.unique(np.concatenate(data.y_train), return_inverse=True)[1]
     print(f"{len(y)} letters, lam = {LAM}, goal: primal <= {GOAL} (optimum {OPTIMUM})")
     fit_ours(X[:2000], y[:2000], 0)  # compile or load the kernels
     ratios, reached = [], []
