@@ -16,7 +16,7 @@ from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequ
 from maxmargin.solvers.block_coordinate.loop import block_steps
 from maxmargin.solvers.block_coordinate.parts import LineSearch, NoAveraging, Order, WeightedAveraging
 from maxmargin.structures import make_chain_problem
-from maxmargin.structures.verbs import dimension, find_corner, new_blocks, new_totals, new_work
+from maxmargin.structures.verbs import dimension, find_corner, find_potentials, new_blocks, new_totals, new_work
 
 from ._report import Bar, arguments, finish, time_in_turn
 
@@ -26,6 +26,7 @@ def bare_pass(problem, work, w, order):
     """The floor: potentials and argmax of every block, nothing learned."""
     total = 0.0
     for i in order:
+        find_potentials(problem, work, w, i)
         total += find_corner(problem, work, w, i)
     return total
 

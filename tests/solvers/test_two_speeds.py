@@ -71,7 +71,7 @@ def test_compiled_layout_agrees_with_interpreted(name):
 def test_compiled_block_without_gram_matrix(monkeypatch):
     solver = BlockFrankWolfe(averaging="weighted")
     with_gram = run("chain dense", solver)
-    monkeypatch.setattr(chain, "GRAM_PAIRS_PER_NONZERO", 0)
+    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", 0)
     with interpreted():
         without = MAKE["chain dense"]().problem
     assert len(without.gram) == 0

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.structures import CustomProblem, TransitionMask, make_chain_problem, make_multiclass_problem
-from maxmargin.structures.verbs import find_corner, new_work
+from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 from reference import (
     EnumeratedProblem,
     chain_joint_feature,
@@ -66,6 +66,7 @@ class Pair:
     def oracle(self, i: int, v: np.ndarray) -> int:
         """The library's choice among the maximisers, for the reference to follow."""
         work = new_work(self.problem)
+        find_potentials(self.problem, work, self.from_reference(v), i)
         find_corner(self.problem, work, self.from_reference(v), i)
         return self.corner(work, i)
 

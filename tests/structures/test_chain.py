@@ -14,7 +14,7 @@ from .pairs import LENGTHS, MASK, K, chain_pair
 
 @pytest.mark.parametrize(("limit", "kept"), [(4, [1, 1, 1, 1]), (0.7, [1, 1, 0, 1]), (0, [0, 0, 0, 0])])
 def test_long_blocks_have_no_gram_matrix(monkeypatch, limit, kept):
-    monkeypatch.setattr(chain, "GRAM_PAIRS_PER_NONZERO", limit)
+    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", limit)
     problem = chain_pair().problem
     pairs = np.multiply(LENGTHS, np.add(LENGTHS, 1)) // 2
     assert np.diff(problem.gram_offsets).tolist() == (pairs * kept).tolist()

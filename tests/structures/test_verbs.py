@@ -13,6 +13,7 @@ from maxmargin.structures.verbs import (
     dimension,
     direction_norm,
     find_corner,
+    find_potentials,
     mean_loss,
     move,
     n_blocks,
@@ -53,7 +54,7 @@ def pair(request, monkeypatch):
     if request.param in OTHERS:
         return OTHERS[request.param]()
     name, gram = request.param.split(", ")
-    monkeypatch.setattr(chain, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
+    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
     return chain_pair(**CHAINS[name])
 
 
@@ -74,6 +75,7 @@ class Walk:
         """A random block at random weights, asked for its corner: (i, w, row)."""
         i = int(self.rng.integers(n_blocks(self.problem)))
         w = self.rng.normal(size=dimension(self.problem)) * self.rng.choice([0.1, 1.0, 10.0])
+        find_potentials(self.problem, self.work, w, i)
         self.value = find_corner(self.problem, self.work, w, i)
         return i, w, self.pair.corner(self.work, i)
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from .base import Solver
-from .block_coordinate import BlockFrankWolfe
+from .block_coordinate import BlockFrankWolfe, Cache
 from .frank_wolfe import FrankWolfe
 from .result import Record, Result, Status
 
-__all__ = ["BlockFrankWolfe", "FrankWolfe", "Record", "Result", "Solver", "Status", "get_solver"]
+__all__ = ["BlockFrankWolfe", "Cache", "FrankWolfe", "Record", "Result", "Solver", "Status", "get_solver"]
 
 PRESETS = {
     "auto": lambda: BlockFrankWolfe(sampling="permutation", averaging="weighted"),

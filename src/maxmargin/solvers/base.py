@@ -125,15 +125,15 @@ class Passes:
         self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
         self.work = new_work(problem)
 
+    def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
+        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
+        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last))
+
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:
         """Exact primal value; hinges known already are taken as they are."""
         if hinges is None:
             found = np.empty(self.n)
-            on_ranges(
-                self.n,
-                self.n_threads,
-                lambda first, last: hinge_pass(self.problem, new_work(self.problem), w, first, last, found),
-            )
+            self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found))
             hinges = found
         # hinges are >= 0 by definition (the truth competes); rounding may leave -1e-17
         return 0.5 * lam * dot(w, w) + dot(self.problem.weight, np.maximum(hinges, 0.0))

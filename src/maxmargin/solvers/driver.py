@@ -43,6 +43,15 @@ class Engine(Protocol):
     def advance(self, n_steps: int) -> None:
         """Take at most `n_steps` oracle calls' worth of steps."""
 
+    def promise(self) -> float:
+        """The gap as far as it is known without asking: it steers when to certify, nothing else."""
+
+    def extras(self) -> dict[str, float]:
+        """Further columns for the history."""
+
+    def reconsider(self, record: Record, tol: float) -> None:
+        """A new record is there: a chance to change course."""
+
     def certify(self) -> list[Certified]:
         """Exact values at the current point, and at others worth returning; each costs a pass of oracle calls."""
 
@@ -125,8 +134,10 @@ class _Run:
 
     def work(self, goal: float, interrupt: _Interrupt, bar: tqdm) -> None:
         engine = self.engine
-        chunk = engine.chunk
+        chunk, soonest = engine.chunk, engine.steps + engine.n
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
+            if engine.steps >= soonest and engine.promise() <= self.limits.tol:
+                return
             before, steps = time.perf_counter(), engine.steps
             engine.advance(int(min(chunk, goal - steps)))
             taken = engine.steps - steps
@@ -159,8 +170,9 @@ class _Run:
                 "oracle does not return maximisers, or the state belongs to another problem"
             )
         calls, gap = self.engine.oracle_calls, max(primal - dual, 0.0)
-        record = Record(self.passes, calls, self.seconds, primal, dual, gap, w)
+        record = Record(self.passes, calls, self.seconds, primal, dual, gap, w, self.engine.extras())
         self.records.append(record)
+        self.engine.reconsider(record, self.limits.tol)
         answers = [callback(record) for callback in self.callbacks]
         return any(answers)
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from .._sums import dot
 from .base import Passes, Solver, check_state, fingerprint
+from .box import cut_off, make_box, same_bounds, truncate
 from .driver import Certified
 from .passes import corner_pass
+from .result import Record
 
 
 class FrankWolfe(Solver):
@@ -19,20 +21,34 @@ class FrankWolfe(Solver):
     ----------
     line_search : the exact step; False takes ``2 / (k + 2)``
     gap_every : passes between two records of the history
+    lower, upper : bounds on w, numbers or arrays of its length
+    positive : indices, mask or slice of w whose weights must be >= 0
     """
 
-    def __init__(self, line_search: bool = True, gap_every: float = 10):
+    def __init__(
+        self,
+        line_search: bool = True,
+        gap_every: float = 10,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+        positive: Any = None,
+    ):
         self.line_search = line_search
         self.gap_every = gap_every
+        self.lower = lower
+        self.upper = upper
+        self.positive = positive
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> _Engine:
         return _Engine(self, Passes(problem, n_jobs), lam, state)
 
 
 class FrankWolfeState(NamedTuple):
-    w: np.ndarray
+    v: np.ndarray  # A alpha
     loss: float  # b'alpha
     lam: float
+    box: Any
     steps: int
     best: Certified | None
     fingerprint: int
@@ -43,39 +59,52 @@ class _Engine:
         self.solver, self.passes, self.lam = solver, passes, lam
         self.n = self.chunk = passes.n
         self.oracle_calls = 0
+        self.box = make_box(solver.lower, solver.upper, solver.positive, passes.dimension)
         if state is None:
-            state = FrankWolfeState(np.zeros(passes.dimension), 0.0, lam, 0, None, 0)
+            state = FrankWolfeState(np.zeros(passes.dimension), 0.0, lam, self.box, 0, None, 0)
         else:
             check_state(state, FrankWolfeState, passes.problem)
-        self.w = state.w * (state.lam / lam)  # the same alpha under another lam
+        self.v = state.v * (state.lam / lam)  # the same alpha under another lam
         self.loss, self.steps = state.loss, state.steps
-        self.best = state.best if state.lam == lam else None
+        self.best = state.best if state.lam == lam and same_bounds(state.box, self.box) else None
         self.look()
 
     def look(self) -> None:
         """Ask all samples at the current w: the corner of the next step and the exact value of this one."""
         problem, n = self.passes.problem, self.n
-        hinges, losses, self.corner_w = np.empty(n), np.empty(n), np.zeros_like(self.w)
-        corner_pass(problem, self.passes.work, self.w, self.lam, hinges, losses, self.corner_w)
+        self.w, self.box = truncate(self.box, self.v)
+        hinges, losses, self.corner_v = np.empty(n), np.empty(n), np.zeros_like(self.v)
+        corner_pass(problem, self.passes.work, self.w, self.lam, hinges, losses, self.corner_v)
         self.oracle_calls += n
         self.corner_loss = dot(problem.weight, losses)
         self.primal = self.passes.primal(self.w, self.lam, hinges)
 
     def advance(self, n_steps: int) -> None:
-        lam, direction = self.lam, self.w - self.corner_w
-        gap = lam * dot(direction, self.w) - self.loss + self.corner_loss
+        lam, direction = self.lam, self.v - self.corner_v
+        gap = max(self.promise(), 0.0)
         curvature = lam * dot(direction, direction)
         if not self.solver.line_search:
             gamma = 2.0 / (self.steps / self.n + 2.0)
         else:
-            gamma = 1.0 if max(gap, 0.0) >= curvature else max(gap, 0.0) / curvature
-        self.w = self.w - gamma * direction
+            gamma = 1.0 if gap >= curvature else gap / curvature
+        self.v = self.v - gamma * direction
         self.loss += gamma * (self.corner_loss - self.loss)
         self.steps += self.n
         self.look()
 
+    def promise(self) -> float:
+        return self.lam * dot(self.v - self.corner_v, self.w) - self.loss + self.corner_loss
+
+    def extras(self) -> dict[str, float]:
+        return {}
+
+    def reconsider(self, record: Record, tol: float) -> None:
+        return None
+
     def certify(self) -> list[Certified]:
-        return [Certified(self.w.copy(), self.primal, self.loss - 0.5 * self.lam * dot(self.w, self.w))]
+        dual = self.loss - self.lam * (0.5 * dot(self.w, self.w) + cut_off(self.box, self.w))
+        return [Certified(self.w, self.primal, dual)]
 
     def state(self) -> FrankWolfeState:
-        return FrankWolfeState(self.w, self.loss, self.lam, self.steps, self.best, fingerprint(self.passes.problem))
+        mark = fingerprint(self.passes.problem)
+        return FrankWolfeState(self.v, self.loss, self.lam, self.box, self.steps, self.best, mark)

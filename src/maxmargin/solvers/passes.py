@@ -7,8 +7,10 @@ from ..structures.verbs import (
     accumulate,
     add_block,
     add_corner,
+    block_value,
     corner_loss,
     find_corner,
+    find_potentials,
     truth_value,
 )
 
@@ -17,13 +19,25 @@ from ..structures.verbs import (
 def hinge_pass(problem, work, w, first, last, hinges):
     """``hinges[i] = max_y H_i(y; w)``."""
     for i in range(first, last):
+        find_potentials(problem, work, w, i)
         hinges[i] = find_corner(problem, work, w, i) - truth_value(problem, work, w, i)
+
+
+@kernel(n_parts=3)
+def gap_pass(problem, blocks, work, w, first, last, hinges, gaps):
+    """Hinges, and the block gaps of the dual state at w."""
+    for i in range(first, last):
+        find_potentials(problem, work, w, i)
+        value = find_corner(problem, work, w, i)
+        hinges[i] = value - truth_value(problem, work, w, i)
+        gaps[i] = problem.weight[i] * (value - block_value(problem, blocks, work, w, i))
 
 
 @kernel(n_parts=2)
 def corner_pass(problem, work, w, lam, hinges, losses, corner_w):
     """Hinges and the losses of all corners; their weights ``A s`` are added to `corner_w`."""
     for i in range(hinges.shape[0]):
+        find_potentials(problem, work, w, i)
         hinges[i] = find_corner(problem, work, w, i) - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
         add_corner(problem, work, i, problem.weight[i] / lam, corner_w)

@@ -32,6 +32,7 @@ class Record:
     dual: float
     gap: float
     w: np.ndarray = field(repr=False)
+    extras: dict[str, float] = field(default_factory=dict, repr=False)
 
 
 @dataclass
@@ -45,7 +46,8 @@ class Result:
     gap : ``primal - dual``, at least the true suboptimality of `w`
     status : why the solver stopped
     n_passes, n_oracle_calls : effort; oracle calls include those of the certificates
-    history : dict of equally long arrays, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap
+    history : dict of equally long arrays, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap;
+        with a cache also cache_hits and cache_misses
     state : hand it to ``solve(..., state=)`` to go on from here
     """
 
@@ -61,4 +63,6 @@ class Result:
 
 
 def history_of(records: list[Record]) -> dict[str, np.ndarray]:
-    return {column: np.array([getattr(record, column) for record in records]) for column in COLUMNS}
+    history = {column: np.array([getattr(record, column) for record in records]) for column in COLUMNS}
+    extras = {column: np.array([record.extras[column] for record in records]) for column in records[0].extras}
+    return {**history, **extras}

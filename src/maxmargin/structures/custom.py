@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -51,11 +52,22 @@ class CustomBlocks(NamedTuple):
     loss: np.ndarray
 
 
-class Corner:
-    """Scratch: the output the oracle gave last, with its feature and loss."""
+class Output(NamedTuple):
+    """An output with its feature and loss."""
 
+    y: Any
     feature: SparseVector
     loss: float
+
+    def value(self, w: np.ndarray) -> float:
+        return self.loss + self.feature.dot(w)
+
+
+class Corners:
+    """Scratch: the corner, the away corner, and the direction between what a step goes from and to."""
+
+    corner: Output
+    away: Output
     direction: SparseVector
 
 
@@ -77,11 +89,14 @@ class CustomProblem:
         self.weight = self.weight / self.weight.sum()
         self.truth = [self.true_feature(i) for i in range(self.n)]
 
-    def true_feature(self, i: int) -> SparseVector:
+    def true_output(self, i: int) -> Any:
         try:
-            y = self.structure.truth(i) if hasattr(self.structure, "truth") else self.structure.y[i]
+            return self.structure.truth(i) if hasattr(self.structure, "truth") else self.structure.y[i]
         except IndexError as error:
             raise ValueError(f"sample {i}: there is no true output, but n_samples is {self.n}") from error
+
+    def true_feature(self, i: int) -> SparseVector:
+        y = self.true_output(i)
         if self.loss(i, y) != 0.0:
             raise ValueError(f"sample {i}: the loss of the true output must be 0, got {self.loss(i, y)}")
         return self.feature(i, y)
@@ -117,33 +132,70 @@ class CustomProblem:
         nothing = SparseVector(np.empty(0, np.int64), np.empty(0))
         return CustomBlocks([nothing] * self.n, np.zeros(self.n))
 
-    def new_work(self) -> Corner:
-        return Corner()
+    def new_work(self) -> Corners:
+        return Corners()
 
     def announce(self, blocks: CustomBlocks, i: int) -> None:
         return None
 
-    def find_corner(self, work: Corner, w: np.ndarray, i: int) -> float:
+    def find_potentials(self, work: Corners, w: np.ndarray, i: int) -> None:
+        return None  # the user's oracle makes its own
+
+    def find_corner(self, work: Corners, w: np.ndarray, i: int) -> float:
         shown = w.view()
         shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
         y = self.structure.max_oracle(shown, i)
-        work.feature, work.loss = self.feature(i, y), self.loss(i, y)
-        return work.loss + work.feature.dot(w)
+        work.corner = Output(y, self.feature(i, y), self.loss(i, y))
+        return work.corner.value(w)
 
-    def truth_value(self, work: Corner, w: np.ndarray, i: int) -> float:
+    def truth_value(self, work: Corners, w: np.ndarray, i: int) -> float:
         return self.truth[i].dot(w)
 
-    def block_value(self, blocks: CustomBlocks, work: Corner, w: np.ndarray, i: int) -> float:
+    def block_value(self, blocks: CustomBlocks, work: Corners, w: np.ndarray, i: int) -> float:
         return float(blocks.loss[i]) + blocks.feature[i].dot(w)
 
-    def direction_norm(self, blocks: CustomBlocks, work: Corner, i: int) -> float:
-        work.direction = combine(1.0, work.feature, -1.0, blocks.feature[i])
+    def direction_norm(self, blocks: CustomBlocks, work: Corners, i: int) -> float:
+        work.direction = combine(1.0, work.corner.feature, -1.0, blocks.feature[i])
         return work.direction.squared_norm()
 
-    def move(self, blocks: CustomBlocks, work: Corner, w: np.ndarray, i: int, gamma: float, scale: float) -> None:
+    def move(self, blocks: CustomBlocks, work: Corners, w: np.ndarray, i: int, gamma: float, scale: float) -> None:
         work.direction.add_to(w, -scale * gamma)
-        blocks.feature[i] = combine(1.0 - gamma, blocks.feature[i], gamma, work.feature)
-        blocks.loss[i] += gamma * (work.loss - blocks.loss[i])
+        blocks.feature[i] = combine(1.0 - gamma, blocks.feature[i], gamma, work.corner.feature)
+        blocks.loss[i] += gamma * (work.corner.loss - blocks.loss[i])
+
+    def pair_norm(self, blocks: CustomBlocks, work: Corners, i: int) -> float:
+        work.direction = combine(1.0, work.corner.feature, -1.0, work.away.feature)
+        return work.direction.squared_norm()
+
+    def move_pair(self, blocks: CustomBlocks, work: Corners, w: np.ndarray, i: int, gamma: float, scale: float) -> None:
+        work.direction.add_to(w, -scale * gamma)
+        blocks.feature[i] = combine(1.0, blocks.feature[i], gamma, work.direction)
+        blocks.loss[i] += gamma * (work.corner.loss - work.away.loss)
+
+    def output_bound(self) -> int:
+        return sys.maxsize
+
+    def output_bytes(self) -> int:
+        """What the features of the true outputs take: a guess at the others'."""
+        return sum(feature.indices.nbytes + feature.values.nbytes for feature in self.truth)
+
+    def new_labelings(self, capacity: int) -> list[list[Output]]:
+        return [[Output(self.true_output(i), self.truth[i], 0.0)] * capacity for i in range(self.n)]
+
+    def keep_corner(self, labelings: list[list[Output]], work: Corners, i: int, j: int) -> None:
+        labelings[i][j] = work.corner
+
+    def take_corner(self, labelings: list[list[Output]], work: Corners, i: int, j: int) -> None:
+        work.corner = labelings[i][j]
+
+    def take_away(self, labelings: list[list[Output]], work: Corners, i: int, j: int) -> None:
+        work.away = labelings[i][j]
+
+    def is_corner(self, labelings: list[list[Output]], work: Corners, i: int, j: int) -> bool:
+        return _same(labelings[i][j].y, work.corner.y)
+
+    def slot_value(self, labelings: list[list[Output]], work: Corners, w: np.ndarray, i: int, j: int) -> float:
+        return labelings[i][j].value(w)
 
     def accumulate(self, totals: CustomBlocks, blocks: CustomBlocks, i: int, amount: float) -> None:
         totals.feature[i] = combine(1.0, totals.feature[i], amount, blocks.feature[i])
@@ -152,16 +204,23 @@ class CustomProblem:
     def mean_loss(self, blocks: CustomBlocks) -> float:
         return dot(self.weight, blocks.loss)
 
-    def corner_loss(self, work: Corner, i: int) -> float:
-        return work.loss
+    def corner_loss(self, work: Corners, i: int) -> float:
+        return work.corner.loss
 
-    def add_block(self, blocks: CustomBlocks, work: Corner, i: int, scale: float, mass: float, w: np.ndarray) -> None:
+    def add_block(self, blocks: CustomBlocks, work: Corners, i: int, scale: float, mass: float, w: np.ndarray) -> None:
         self.truth[i].add_to(w, scale * mass)
         blocks.feature[i].add_to(w, -scale)
 
-    def add_corner(self, work: Corner, i: int, scale: float, w: np.ndarray) -> None:
+    def add_corner(self, work: Corners, i: int, scale: float, w: np.ndarray) -> None:
         self.truth[i].add_to(w, scale)
-        work.feature.add_to(w, -scale)
+        work.corner.feature.add_to(w, -scale)
+
+
+def _same(y: Any, z: Any) -> bool:
+    """Whether two outputs are equal: arrays by their entries, anything else by ``==``."""
+    if isinstance(y, np.ndarray) or isinstance(z, np.ndarray):
+        return np.array_equal(y, z)
+    return bool(y == z)
 
 
 def _count(structure: Any, name: str) -> int:

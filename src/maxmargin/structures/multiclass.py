@@ -20,12 +20,23 @@ from .verbs import (
     dimension,
     direction_norm,
     find_corner,
+    find_potentials,
+    is_corner,
+    keep_corner,
     mean_loss,
     move,
+    move_pair,
     n_blocks,
     new_blocks,
+    new_labelings,
     new_totals,
     new_work,
+    output_bound,
+    output_bytes,
+    pair_norm,
+    slot_value,
+    take_away,
+    take_corner,
     truth_value,
 )
 
@@ -47,7 +58,7 @@ class MulticlassBlocks(NamedTuple):
 
 class MulticlassWork(NamedTuple):
     node: np.ndarray  # (K,) loss-augmented scores
-    label: np.ndarray  # (1,) the corner
+    label: np.ndarray  # (2,) the corner and the away corner
     active: np.ndarray  # (K,)
     values: np.ndarray  # (K,)
 
@@ -105,7 +116,7 @@ def _zero_blocks(problem):
 @implements(new_work, MulticlassProblem)
 def _(problem):
     n_labels = problem.cost.shape[0]
-    return MulticlassWork(np.zeros(n_labels), np.zeros(1, np.int64), np.zeros(n_labels, np.int64), np.zeros(n_labels))
+    return MulticlassWork(np.zeros(n_labels), np.zeros(2, np.int64), np.zeros(n_labels, np.int64), np.zeros(n_labels))
 
 
 @helper
@@ -113,7 +124,7 @@ def weight_rows(problem, w):
     return w.reshape((problem.n_rows, problem.cost.shape[0]))
 
 
-@implements(find_corner, MulticlassProblem)
+@implements(find_potentials, MulticlassProblem)
 def _(problem, work, w, i):
     weights = weight_rows(problem, w)
     costs = problem.cost[problem.labels[i]]
@@ -124,8 +135,12 @@ def _(problem, work, w, i):
         for k in range(n_labels):
             work.node[k] += weights[problem.intercept_row, k]
     add_scores(problem.rows, i, weights, work.node)
+
+
+@implements(find_corner, MulticlassProblem)
+def _(problem, work, w, i):
     best = 0
-    for k in range(1, n_labels):
+    for k in range(1, work.node.shape[0]):
         if work.node[k] > work.node[best]:
             best = k
     work.label[0] = best
@@ -192,7 +207,7 @@ def _(problem, blocks, work, w, i, gamma, scale):
     spread(problem, work, i, -scale * gamma, n_active, w)
     for k in range(work.node.shape[0]):
         blocks.node[i, k] *= 1.0 - gamma
-    blocks.node[i, work.label[0]] += gamma
+    blocks.node[i, work.label[0]] = max(blocks.node[i, work.label[0]] + gamma, 0.0)
     blocks.loss[i] += gamma * (corner_loss(problem, work, i) - blocks.loss[i])
 
 
@@ -224,3 +239,62 @@ def _(problem, work, i, scale, w):
         work.active[0], work.active[1] = problem.labels[i], work.label[0]
         work.values[0], work.values[1] = 1.0, -1.0
         spread(problem, work, i, scale, 2, w)
+
+
+@implements(output_bound, MulticlassProblem)
+def _(problem):
+    return problem.cost.shape[0]
+
+
+@implements(output_bytes, MulticlassProblem)
+def _(problem):
+    return problem.labels.nbytes
+
+
+@implements(new_labelings, MulticlassProblem)
+def _(problem, capacity):
+    labelings = np.zeros((len(problem.labels), capacity), np.int32)
+    labelings[:, 0] = problem.labels
+    return labelings
+
+
+@implements(keep_corner, MulticlassProblem)
+def _(problem, labelings, work, i, j):
+    labelings[i, j] = work.label[0]
+
+
+@implements(take_corner, MulticlassProblem)
+def _(problem, labelings, work, i, j):
+    work.label[0] = labelings[i, j]
+
+
+@implements(take_away, MulticlassProblem)
+def _(problem, labelings, work, i, j):
+    work.label[1] = labelings[i, j]
+
+
+@implements(is_corner, MulticlassProblem)
+def _(problem, labelings, work, i, j):
+    return labelings[i, j] == work.label[0]
+
+
+@implements(slot_value, MulticlassProblem)
+def _(problem, labelings, work, w, i, j):
+    return work.node[labelings[i, j]]
+
+
+@implements(pair_norm, MulticlassProblem)
+def _(problem, blocks, work, i):
+    return 0.0 if work.label[0] == work.label[1] else 2.0 * problem.squared_norm[i]
+
+
+@implements(move_pair, MulticlassProblem)
+def _(problem, blocks, work, w, i, gamma, scale):
+    corner, away = work.label[0], work.label[1]
+    work.active[0], work.active[1] = corner, away
+    work.values[0], work.values[1] = 1.0, -1.0
+    spread(problem, work, i, -scale * gamma, 2, w)
+    blocks.node[i, corner] += gamma
+    blocks.node[i, away] = max(blocks.node[i, away] - gamma, 0.0)
+    costs = problem.cost[problem.labels[i]]
+    blocks.loss[i] += gamma * (costs[corner] - costs[away])

@@ -2,8 +2,9 @@
 
 A problem is ``min_w lam/2 |w|^2 + sum_i c_i max_y [L_i(y) + <w, phi_i(y)> - <w, phi_i(y_i)>]`` with ``c_i = s_i / S``
 in ``problem.weight``. The dual state of all blocks, `blocks`, holds part marginals ``mu_i = sum_y alpha_i(y) mu(y)``
-(or whatever stands for them), `work` the scratch of one thread: after :func:`find_corner` it knows the potentials of
-block i and its loss-augmented argmax, the *corner*. The verbs below it in this file speak of that corner.
+(or whatever stands for them), `work` the scratch of one thread: it knows the potentials of
+block i and its loss-augmented argmax, the *corner*. Pairwise steps take mass from a second output, the *away corner*;
+both may come from outputs remembered in `labelings`, a fixed number of slots a block.
 
 Structures built in are NamedTuples with implementations registered for them; `structures.custom` serves a user's
 own class.
@@ -45,8 +46,13 @@ def announce(problem, blocks, i):
 
 
 @verb
+def find_potentials(problem, work, w, i):
+    """Loss-augmented potentials of block i at w; the verbs below speak of them."""
+
+
+@verb
 def find_corner(problem, work, w, i):
-    """Potentials of block i at w and the loss-augmented argmax; returns its value, ``max_y L_i(y) + <w, phi_i(y)>``."""
+    """The loss-augmented argmax becomes the corner; returns its value, ``max_y L_i(y) + <w, phi_i(y)>``."""
 
 
 @verb
@@ -68,8 +74,61 @@ def direction_norm(problem, blocks, work, i):
 def move(problem, blocks, work, w, i, gamma, scale):
     """Step of length gamma from alpha_i to the corner; ``w -= scale gamma (phi_i(corner) - E phi_i)``.
 
-    Follows :func:`direction_norm` of the same corner.
+    Follows :func:`direction_norm` of the same corner. A negative gamma leads away from the corner.
     """
+
+
+@verb
+def pair_norm(problem, blocks, work, i):
+    """``|phi_i(corner) - phi_i(away corner)|^2``."""
+
+
+@verb
+def move_pair(problem, blocks, work, w, i, gamma, scale):
+    """Move mass gamma from the away corner to the corner; ``w -= scale gamma (phi_i(corner) - phi_i(away corner))``.
+
+    Follows :func:`pair_norm` of the same corners.
+    """
+
+
+@verb
+def output_bound(problem):
+    """An upper bound on the number of outputs of a block."""
+
+
+@verb
+def output_bytes(problem):
+    """Memory of one remembered output a block, over all blocks."""
+
+
+@verb
+def new_labelings(problem, capacity):
+    """Room for `capacity` outputs a block; slot 0 holds the true one."""
+
+
+@verb
+def keep_corner(problem, labelings, work, i, j):
+    """Store the corner in slot j of block i."""
+
+
+@verb
+def take_corner(problem, labelings, work, i, j):
+    """Slot j of block i becomes the corner."""
+
+
+@verb
+def take_away(problem, labelings, work, i, j):
+    """Slot j of block i becomes the away corner."""
+
+
+@verb
+def is_corner(problem, labelings, work, i, j):
+    """Whether slot j of block i holds the corner."""
+
+
+@verb
+def slot_value(problem, labelings, work, w, i, j):
+    """``L_i(y) + <w, phi_i(y)>`` of slot j, from the potentials at hand."""
 
 
 @verb

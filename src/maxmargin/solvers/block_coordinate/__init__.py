@@ -1,5 +1,6 @@
 """Block-coordinate Frank-Wolfe: one loop, exchangeable parts."""
 
-from .solver import BlockFrankWolfe, BlockState
+from .engine import BlockState
+from .solver import BlockFrankWolfe, Cache
 
-__all__ = ["BlockFrankWolfe", "BlockState"]
+__all__ = ["BlockFrankWolfe", "BlockState", "Cache"]

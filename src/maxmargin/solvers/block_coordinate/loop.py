@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..._compile import kernel
-from ...structures.verbs import announce, block_value, find_corner
-from .parts import before_change, change_block, pick
+from ...structures.verbs import announce, block_value, find_corner, find_potentials
+from .averaging import before_change
+from .memory import corner_from_cache, remember
+from .samplers import observe, peek, pick
+from .steps import change_block
+
+HITS, MISSES = 0, 1
 
 
-@kernel(n_parts=6)
-def block_steps(problem, blocks, work, sampler, step, averaging, w, lam, first, last, done, n):
-    """Steps `first` to `last` of a pass; `done` steps were taken before the pass began."""  # lacoste13, Alg. 4
-    for position in range(first, last):
+@kernel(n_parts=9)
+def block_steps(
+    problem, blocks, work, sampler, cache, memory, step, averaging, box, w, lam, gaps, total_gap, tally, count, done
+):
+    """Take `count` steps after `done` others; `gaps` are the last known block gaps, `total_gap` an exact sum.
+
+    Which algorithm of the papers this is, the parts say.
+    """
+    n = gaps.shape[0]
+    for position in range(count):
         i = pick(sampler, position)
-        announce(problem, blocks, pick(sampler, min(position + 1, last - 1)))
-        gap = problem.weight[i] * (find_corner(problem, work, w, i) - block_value(problem, blocks, work, w, i))
+        following = peek(sampler, position)
+        if following >= 0:
+            announce(problem, blocks, following)
+        find_potentials(problem, work, w, i)
+        current = block_value(problem, blocks, work, w, i)
+        value = corner_from_cache(cache, memory, problem, work, w, i, current, gaps[i], total_gap, n)
+        if value > -np.inf:
+            tally[HITS] += 1
+            gap = problem.weight[i] * (value - current)
+        else:
+            tally[MISSES] += 1
+            value = find_corner(problem, work, w, i)
+            gap = problem.weight[i] * (value - current)
+            gaps[i] = gap
+            observe(sampler, i, gap)
         if gap > 0.0:
             k = done + position
+            slot = remember(memory, problem, work, i, k)
             before_change(averaging, problem, blocks, i, k)
-            change_block(step, problem, blocks, work, w, i, gap, lam, k, n)
+            change_block(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n)

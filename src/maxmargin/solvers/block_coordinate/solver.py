@@ -1,41 +1,63 @@
-"""The block-coordinate solver: parameters to parts, one run, its certificate."""
+"""The block-coordinate solver: parameters to parts."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..._compile import runs_compiled
-from ..._sums import dot
-from ...structures.verbs import mean_loss, new_blocks, new_totals
-from ..base import Passes, Solver, check_state, fingerprint
-from ..driver import Certified
-from ..passes import weights_pass
-from .loop import block_steps
-from .parts import FixedStep, LineSearch, NoAveraging, Order, WeightedAveraging, settle, weight_until
+from ...structures.verbs import new_labelings, output_bound, output_bytes
+from ..base import Passes, Solver
+from ..box import make_box
+from .engine import BlockEngine, Parts
+from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
+from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep
 
-# Entering a compiled loop costs about as much as this many of its steps.
-COMPILED_CHUNK = 500
+Draw = Callable[[np.random.Generator, int], np.ndarray]
 
-SAMPLING: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+# How the blocks of a pass are drawn; gap sampling visits every block once before it knows better.
+SAMPLING: dict[str, Draw] = {
     "uniform": lambda rng, n: rng.integers(n, size=n),
     "permutation": lambda rng, n: rng.permutation(n),
+    "gap": lambda rng, n: rng.permutation(n),
 }
 
 
-class BlockFrankWolfe(Solver):
-    """Block-coordinate Frank-Wolfe (BCFW): one sample a step, exact line search, certified duality gap.
+@dataclass(frozen=True)
+class Cache:
+    """Outputs the oracle gave before, asked first.
 
     Parameters
     ----------
-    sampling : "uniform" (blocks drawn with replacement) or "permutation" (each pass a new order of all)
+    F, nu : an output is good enough if its block gap is at least ``max(F g_i, nu/n g)``, with the last known gaps
+    capacity : outputs a block remembers
+    max_bytes : memory for all of them; it lowers the capacity
+    """
+
+    F: float = 0.25
+    nu: float = 0.01
+    capacity: int = 100
+    max_bytes: float | None = None
+
+
+class BlockFrankWolfe(Solver):
+    """Block-coordinate Frank-Wolfe: one sample a step, exact line search, certified duality gap.
+
+    Parameters
+    ----------
+    sampling : "uniform" (blocks drawn with replacement), "permutation" (each pass a new order of all) or "gap" (in
+        proportion to the last known block gaps)
     averaging : None or "weighted": also keep the average of the iterates, weighted towards the late ones. The iterate
         or the average is returned, whichever has the lower primal value
-    line_search : the exact step; False takes ``2n / (k + 2n)``
+    line_search : the exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only
     gap_every : passes between two certificates
+    step : "fw", "away" or "pairwise". The latter two know the outputs that hold dual mass, and converge linearly
+    cache : False, True or a `Cache`: ask remembered outputs before the oracle
+    safeguard : with pairwise steps, take the Frank-Wolfe step where it gains more
+    lower, upper : bounds on w, numbers or arrays of its length
+    positive : indices, mask or slice of w whose weights must be >= 0
     """
 
     def __init__(
@@ -44,121 +66,76 @@ class BlockFrankWolfe(Solver):
         averaging: str | None = None,
         line_search: bool = True,
         gap_every: float = 10,
+        *,
+        step: str = "fw",
+        cache: bool | Cache = False,
+        safeguard: bool = False,
+        lower: Any = None,
+        upper: Any = None,
+        positive: Any = None,
     ):
         self.sampling = sampling
         self.averaging = averaging
         self.line_search = line_search
         self.gap_every = gap_every
+        self.step = step
+        self.cache = cache
+        self.safeguard = safeguard
+        self.lower = lower
+        self.upper = upper
+        self.positive = positive
 
-    def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> _Engine:
-        if self.sampling not in SAMPLING:
-            raise ValueError(f"sampling must be one of {sorted(SAMPLING)}, got {self.sampling!r}")
+    def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> BlockEngine:
+        _check_choice("sampling", self.sampling, SAMPLING)
+        _check_choice("step", self.step, STEPS)
         if self.averaging not in (None, "weighted"):
             raise ValueError(f'averaging must be None or "weighted", got {self.averaging!r}')
-        return _Engine(self, Passes(problem, n_jobs), lam, state, random_state)
-
-
-class BlockState(NamedTuple):
-    """Everything a run needs to go on as if it had not stopped."""
-
-    blocks: Any
-    w: np.ndarray
-    averaging: Any
-    lam: float
-    steps: int
-    rng: np.random.Generator
-    order: np.ndarray  # blocks drawn but not yet visited
-    best: Certified | None  # found so far
-    fingerprint: int  # of the problem
-
-
-class _Engine:
-    def __init__(
-        self, solver: BlockFrankWolfe, passes: Passes, lam: float, state: BlockState | None, random_state: Any
-    ):
-        self.passes, self.problem, self.lam, self.n = passes, passes.problem, lam, passes.n
-        self.draw = SAMPLING[solver.sampling]
-        self.step = LineSearch(1.0) if solver.line_search else FixedStep(0.0)
-        self.chunk = COMPILED_CHUNK if runs_compiled(self.problem) else 1
-        self.averaging: Any
-        self.best: Certified | None = None
-        self.oracle_calls = 0
-        if state is None:
-            self.blocks, self.w, self.steps = new_blocks(self.problem), np.zeros(passes.dimension), 0
-            self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
-            self.averaging = self.new_averaging(solver.averaging)
-        else:
-            self.resume(solver, state, random_state)
-
-    def new_averaging(self, kind: str | None) -> Any:
-        if kind is None:
-            return NoAveraging(0.0)
-        origin = weight_until(self.steps)
-        return WeightedAveraging(new_totals(self.problem), np.full(self.n, origin), origin)
-
-    def resume(self, solver: BlockFrankWolfe, state: BlockState, random_state: Any) -> None:
-        check_state(state, BlockState, self.problem)
-        state = copy.deepcopy(state)
-        self.blocks, self.steps, self.rng, self.order = state.blocks, state.steps, state.rng, state.order
-        self.w = state.w * (state.lam / self.lam)  # the same alpha under another lam
-        if random_state is not None:
-            self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
-        self.best = state.best if state.lam == self.lam else None
-        fresh = self.new_averaging(solver.averaging)
-        self.averaging = state.averaging if type(state.averaging) is type(fresh) else fresh
-
-    def advance(self, n_steps: int) -> None:
-        while len(self.order) < n_steps:
-            self.order = np.concatenate([self.order, self.draw(self.rng, self.n)])
-        block_steps(
-            self.problem,
-            self.blocks,
-            self.passes.work,
-            Order(self.order),
-            self.step,
-            self.averaging,
-            self.w,
-            self.lam,
-            0,
-            n_steps,
-            self.steps,
-            self.n,
+        if not self.line_search and self.step != "fw":
+            raise ValueError(f"line_search=False goes with Frank-Wolfe steps only, not with step={self.step!r}")
+        rule = _as_cache(self.cache)
+        passes = Passes(problem, n_jobs)
+        parts = Parts(
+            draw=SAMPLING[self.sampling],
+            by_gaps=self.sampling == "gap",
+            step=STEPS[self.step](self),
+            cache=NoCache(0.0) if rule is None else CacheRule(float(rule.F), float(rule.nu)),
+            memory=NoMemory(0.0) if rule is None and self.step == "fw" else _memory(problem, rule or Cache()),
+            averages=self.averaging == "weighted",
+            box=make_box(self.lower, self.upper, self.positive, passes.dimension),
         )
-        self.order = self.order[n_steps:]
-        self.steps += n_steps
-        self.oracle_calls += n_steps
-
-    def certify(self) -> list[Certified]:
-        found = [self.certified(self.w.copy(), mean_loss(self.problem, self.blocks))]
-        sums = settle(self.averaging, self.problem, self.blocks, self.steps)
-        if sums is not None:
-            totals, mass = sums
-            w = np.zeros_like(self.w)
-            weights_pass(self.problem, totals, self.passes.work, self.n, self.lam, mass, w)
-            found.append(self.certified(w, mean_loss(self.problem, totals) / mass))
-        return found
-
-    def certified(self, w: np.ndarray, loss: float) -> Certified:
-        self.oracle_calls += self.n
-        return Certified(w, self.passes.primal(w, self.lam), loss - 0.5 * self.lam * dot(w, w))
-
-    def state(self) -> BlockState:
-        mark = fingerprint(self.problem)
-        return BlockState(
-            self.blocks,
-            self.w,
-            self.averaging,
-            self.lam,
-            self.steps,
-            copy.deepcopy(self.rng),  # the user may go on drawing from a generator of his own
-            self.order,
-            self.best,
-            mark,
-        )
+        return BlockEngine(passes, lam, parts, state, random_state)
 
 
-def as_generator(random_state: Any) -> np.random.Generator:
-    """A generator for any of scikit-learn's ways to say `random_state`."""
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31 - 1)
-    return np.random.default_rng(random_state)
+STEPS: dict[str, Callable[[BlockFrankWolfe], Any]] = {
+    "fw": lambda solver: LineSearch(1.0) if solver.line_search else FixedStep(0.0),
+    "away": lambda solver: AwayStep(1.0),
+    "pairwise": lambda solver: PairwiseStep(1.0, bool(solver.safeguard)),
+}
+
+
+def _check_choice(name: str, value: Any, choices: dict[str, Any]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {sorted(choices)}, got {value!r}")
+
+
+def _as_cache(cache: Any) -> Cache | None:
+    if isinstance(cache, bool | np.bool_):
+        return Cache() if cache else None
+    if not isinstance(cache, Cache):
+        raise ValueError(f"cache must be False, True or a Cache, got {cache!r}")
+    if not (cache.F >= 0 and cache.nu >= 0 and cache.capacity >= 2):
+        raise ValueError(f"a Cache needs F >= 0, nu >= 0 and capacity >= 2, got {cache!r}")
+    return cache
+
+
+def _memory(problem: Any, cache: Cache) -> Memory:
+    n = len(problem.weight)
+    capacity = min(cache.capacity, output_bound(problem))
+    if cache.max_bytes is not None:
+        a_slot = output_bytes(problem) + SLOT_BYTES * n
+        capacity = min(capacity, int(cache.max_bytes // a_slot))
+        if capacity < 2:
+            raise ValueError(
+                f"max_bytes={cache.max_bytes:g} is too little for two outputs a block; they take {2 * a_slot:.3g} bytes"
+            )
+    return new_memory(new_labelings(problem, capacity), n, capacity)

@@ -1,0 +1,158 @@
+"""What a run remembers of each block: outputs, their dual masses, and when one may stand for the oracle's."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._compile import implements, verb
+from ...structures.verbs import is_corner, keep_corner, slot_value, take_corner
+
+
+@verb
+def remember(memory, problem, work, i, k):
+    """The slot of block i that holds the corner, a new one if need be; -1 where nothing is remembered."""
+
+
+@verb
+def shift_mass(memory, i, slot, gamma):
+    """Masses after a step of length gamma from alpha_i to the output of the slot."""
+
+
+@verb
+def worst_slot(memory, problem, work, w, i):
+    """The slot with mass whose output has the lowest value, or -1."""
+
+
+@verb
+def corner_from_cache(cache, memory, problem, work, w, i, current, gap, total_gap, n):
+    """Take a remembered output for the corner if its gap is good enough; its value, or -inf."""
+
+
+@verb
+def nameless(memory):
+    """The memory for a dual state whose outputs are not known by name."""
+
+
+class NoMemory(NamedTuple):
+    nothing: float
+
+
+@implements(nameless, NoMemory)
+def _(memory):
+    return memory
+
+
+@implements(remember, NoMemory)
+def _(memory, problem, work, i, k):
+    return -1
+
+
+@implements(shift_mass, NoMemory)
+def _(memory, i, slot, gamma):
+    return None
+
+
+@implements(worst_slot, NoMemory)
+def _(memory, problem, work, w, i):
+    return -1
+
+
+class Memory(NamedTuple):
+    """Outputs with their masses in a fixed number of slots a block.
+
+    When a block's slots are full, the output without mass that was used least recently makes room; if all have mass,
+    the one with the least. Its mass then stays in the dual state but is no longer known by name: Frank-Wolfe steps
+    still shrink it, away and pairwise steps cannot take it. The gap is that of the dual state, so it stays valid.
+    """
+
+    labelings: Any
+    filled: np.ndarray  # (n,) slots in use
+    mass: np.ndarray  # (n, capacity)
+    last_used: np.ndarray  # (n, capacity) step
+
+
+SLOT_BYTES = 16  # mass and time of last use
+
+
+def new_memory(labelings: Any, n: int, capacity: int) -> Memory:
+    memory = Memory(labelings, np.ones(n, np.int64), np.zeros((n, capacity)), np.zeros((n, capacity), np.int64))
+    memory.mass[:, 0] = 1.0
+    return memory
+
+
+@implements(nameless, Memory)
+def _(memory):
+    memory.mass[:] = 0.0
+    return memory
+
+
+@implements(remember, Memory)
+def _(memory, problem, work, i, k):
+    count = memory.filled[i]
+    for j in range(count):
+        if is_corner(problem, memory.labelings, work, i, j):
+            memory.last_used[i, j] = k
+            return j
+    slot = count
+    if count < memory.mass.shape[1]:
+        memory.filled[i] = count + 1
+    else:
+        slot = 0
+        for j in range(1, count):
+            mass, best = memory.mass[i, j], memory.mass[i, slot]
+            if mass < best or (mass == best and memory.last_used[i, j] < memory.last_used[i, slot]):
+                slot = j
+    keep_corner(problem, memory.labelings, work, i, slot)
+    memory.mass[i, slot] = 0.0
+    memory.last_used[i, slot] = k
+    return slot
+
+
+@implements(shift_mass, Memory)
+def _(memory, i, slot, gamma):
+    for j in range(memory.filled[i]):
+        memory.mass[i, j] *= 1.0 - gamma  # gamma = 1 resets the active set
+    memory.mass[i, slot] = max(memory.mass[i, slot] + gamma, 0.0)
+
+
+@implements(worst_slot, Memory)
+def _(memory, problem, work, w, i):
+    worst, lowest = -1, np.inf
+    for j in range(memory.filled[i]):
+        if memory.mass[i, j] > 0.0:
+            value = slot_value(problem, memory.labelings, work, w, i, j)
+            if value < lowest:
+                worst, lowest = j, value
+    return worst
+
+
+class NoCache(NamedTuple):
+    nothing: float
+
+
+@implements(corner_from_cache, NoCache)
+def _(cache, memory, problem, work, w, i, current, gap, total_gap, n):
+    return -np.inf
+
+
+class CacheRule(NamedTuple):
+    """A remembered output is good enough if its gap is at least ``max(F g_i, nu/n g)``."""  # osokin16, Alg. 5, l. 10
+
+    F: float
+    nu: float
+
+
+@implements(corner_from_cache, CacheRule)
+def _(cache, memory, problem, work, w, i, current, gap, total_gap, n):
+    best, value = -1, -np.inf
+    for j in range(memory.filled[i]):
+        candidate = slot_value(problem, memory.labelings, work, w, i, j)
+        if candidate > value:
+            best, value = j, candidate
+    promise = problem.weight[i] * (value - current)
+    if promise <= 0.0 or promise < max(cache.F * gap, cache.nu / n * total_gap):
+        return -np.inf
+    take_corner(problem, memory.labelings, work, i, best)
+    return value

@@ -1,0 +1,116 @@
+"""Box constraints on the weights."""  # osokin16, App. H
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compile import implements, kernel, verb
+from .._sums import dot
+
+
+@verb
+def release(box, w):
+    """w becomes v, the weights of the dual point."""
+
+
+@verb
+def clip(box, w):
+    """v becomes w, truncated to the box."""
+
+
+class NoBox(NamedTuple):
+    nothing: float
+
+
+@implements(release, NoBox)
+def _(box, w):
+    return None
+
+
+@implements(clip, NoBox)
+def _(box, w):
+    return None
+
+
+class Box(NamedTuple):
+    """Bounds on some weights; ``v = A alpha`` is kept as w plus what truncation cut off."""
+
+    indices: np.ndarray  # (m,)
+    lower: np.ndarray  # (m,)
+    upper: np.ndarray  # (m,)
+    cut: np.ndarray  # (m,) v - w
+
+
+@implements(release, Box)
+def _(box, w):
+    for j in range(box.indices.shape[0]):
+        w[box.indices[j]] += box.cut[j]
+
+
+@implements(clip, Box)
+def _(box, w):
+    for j in range(box.indices.shape[0]):
+        v = w[box.indices[j]]
+        w[box.indices[j]] = min(max(v, box.lower[j]), box.upper[j])
+        box.cut[j] = v - w[box.indices[j]]
+
+
+@kernel(n_parts=1)
+def clip_all(box, w):
+    clip(box, w)
+
+
+@kernel(n_parts=1)
+def release_all(box, w):
+    release(box, w)
+
+
+@verb
+def cut_off(box, w):
+    """``beta_u'u - beta_l'l``, what the multipliers of the bounds add to the dual: truncated weights lie on them."""
+
+
+@implements(cut_off, NoBox)
+def _(box, w):
+    return 0.0
+
+
+@implements(cut_off, Box)
+def _(box, w):
+    return dot(box.cut, w[box.indices])
+
+
+def truncate(box: Any, v: np.ndarray) -> tuple[np.ndarray, Any]:
+    """The weights in the box nearest to v, and a box of its own that remembers what was cut off."""
+    own, w = type(box)(*(np.copy(part) if isinstance(part, np.ndarray) else part for part in box)), v.copy()
+    clip_all(own, w)
+    return w, own
+
+
+def same_bounds(box: Any, other: Any) -> bool:
+    return type(box) is type(other) and all(np.array_equal(p, q) for p, q in zip(box[:3], other[:3], strict=True))
+
+
+def make_box(lower: Any, upper: Any, positive: Any, d: int) -> Any:
+    """Bounds from `lower` and `upper` (numbers or arrays) and the indices, mask or slice `positive`."""
+    low, high = np.full(d, -np.inf), np.full(d, np.inf)
+    for name, bound, target in (("lower", lower, low), ("upper", upper, high)):
+        if bound is not None:
+            bound = np.asarray(bound, np.float64)
+            if bound.shape not in ((), (d,)) or np.any(np.isnan(bound)):
+                raise ValueError(f"{name} must be a number or {d} numbers, got an array of shape {bound.shape}")
+            target[:] = bound
+    if positive is not None:
+        try:
+            low[positive] = np.maximum(low[positive], 0.0)
+        except IndexError as error:
+            raise ValueError(f"positive must be indices of {d} weights, a mask or a slice: {error}") from error
+    if np.any(low > high) or np.any(low == np.inf) or np.any(high == -np.inf):
+        bad = int(np.argmax((low > high) | (low == np.inf) | (high == -np.inf)))
+        raise ValueError(f"weight {bad} has no value between its bounds {low[bad]:g} and {high[bad]:g}")
+    indices = np.flatnonzero((low > -np.inf) | (high < np.inf))
+    if len(indices) == 0:
+        return NoBox(0.0)
+    return Box(indices, low[indices], high[indices], np.zeros(len(indices)))
