@@ -1,24 +1,37 @@
-"""One BCFW iteration against bare scoring + argmax on the same blocks in the same order, with and without averaging.
+"""One block-coordinate iteration against bare scoring + argmax, and what each exchangeable part adds to it.
 
-Ratios are medians over passes that take turns in one run. Run: python -m benchmarks.iteration [--quick]
+Passes of all variants take turns in one run; ratios are medians over the turns. Every variant runs for itself, so their
+dual states differ as they do in use. Run: python -m benchmarks.iteration [--quick]
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
+from threadpoolctl import threadpool_limits
 
 from maxmargin import datasets
 from maxmargin._compile import OPTIONS
 from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
-from maxmargin.solvers.block_coordinate.loop import block_steps
-from maxmargin.solvers.block_coordinate.parts import LineSearch, NoAveraging, Order, WeightedAveraging
+from maxmargin.solvers import BlockFrankWolfe, Cache
 from maxmargin.structures import make_chain_problem
-from maxmargin.structures.verbs import dimension, find_corner, find_potentials, new_blocks, new_totals, new_work
+from maxmargin.structures.verbs import dimension, find_corner, find_potentials, new_work
 
 from ._report import Bar, arguments, finish, time_in_turn
+
+NEVER, ALWAYS = Cache(F=np.inf, nu=np.inf), Cache(F=0.0, nu=0.0)
+
+VARIANTS = {
+    "plain": BlockFrankWolfe(),
+    "averaged": BlockFrankWolfe(averaging="weighted"),
+    "gap sampling": BlockFrankWolfe("gap"),
+    "pairwise": BlockFrankWolfe(step="pairwise"),
+    "cache misses": BlockFrankWolfe(cache=NEVER),
+    "cache hits": BlockFrankWolfe(cache=ALWAYS),
+}
 
 
 @njit(**OPTIONS)
@@ -31,39 +44,38 @@ def bare_pass(problem, work, w, order):
     return total
 
 
-class Run:
-    """A solver's loop by hand, one pass a call, over an order of blocks shared with the others."""
-
-    def __init__(self, problem: Any, averaging: Any, orders: np.ndarray):
-        self.problem, self.averaging, self.orders, self.n = problem, averaging, orders, orders.shape[1]
-        self.blocks, self.work, self.w = new_blocks(problem), new_work(problem), np.zeros(dimension(problem))
-
-    def steps(self, turn: int) -> None:
-        parts = Order(self.orders[turn]), LineSearch(1.0), self.averaging
-        block_steps(self.problem, self.blocks, self.work, *parts, self.w, 1 / self.n, 0, self.n, turn * self.n, self.n)
-
-    def bare(self, turn: int) -> None:
-        bare_pass(self.problem, self.work, self.w, self.orders[turn])
-
-
 def measure(name: str, data: Any, rounds: int, bars: tuple[float, float]) -> list[Bar]:
     stacked = stack_sequences(data.X_train)
     codes, classes = encode_labels(stack_labels(data.y_train, stacked.offsets), stacked.offsets)
     problem = make_chain_problem(stacked.rows, stacked.offsets, codes, len(classes))
-    n = len(stacked.offsets) - 1
-    rng = np.random.default_rng(0)
-    orders = np.stack([rng.permutation(n) for _ in range(rounds + 2)])
-    plain = Run(problem, NoAveraging(0.0), orders)
-    averaged = Run(problem, WeightedAveraging(new_totals(problem), np.zeros(n), 0.0), orders)
-    seconds = time_in_turn({"bare": plain.bare, "plain": plain.steps, "averaged": averaged.steps}, rounds)
+    n, work, rng = len(stacked.offsets) - 1, new_work(problem), np.random.default_rng(0)
+    engines = {kind: solver.start(problem, 1 / n, None, 0, None) for kind, solver in VARIANTS.items()}
+
+    def one_pass(kind: str) -> Callable[[int], None]:
+        return lambda turn: engines[kind].advance(n)
+
+    calls: dict[str, Callable[[int], Any]] = {
+        "bare": lambda turn: bare_pass(problem, work, engines["plain"].w, rng.integers(n, size=n)),
+        **{kind: one_pass(kind) for kind in VARIANTS},
+    }
+    seconds = time_in_turn(calls, rounds)
+    hits, misses = engines["cache hits"].tally
+    share = hits / (hits + misses)
+    seconds["cache hits"] = (seconds["cache hits"] - (1 - share) * seconds["cache misses"]) / share
     print(f"{name}: n = {n}, d = {dimension(problem)}, {rounds} passes, microseconds a block (median):")
     for kind, values in seconds.items():
-        print(f"  {kind:9s} {1e6 * np.median(values) / n:7.2f}")
-    iteration = np.median(seconds["plain"] / seconds["bare"])
-    averaging = np.median(seconds["averaged"] / seconds["plain"]) - 1
+        print(f"  {kind:13s} {1e6 * np.median(values) / n:7.2f}")
+
+    def ratio(kind: str, base: str) -> float:
+        return float(np.median(seconds[kind] / seconds[base]))
+
     return [
-        Bar(f"iteration / (scoring + argmax), {name}", iteration, bars[0]),
-        Bar(f"weighted averaging adds, {name}", averaging, bars[1]),
+        Bar(f"iteration / (scoring + argmax), {name}", ratio("plain", "bare"), bars[0]),
+        Bar(f"weighted averaging adds, {name}", ratio("averaged", "plain") - 1, bars[1]),
+        Bar(f"gap sampling / plain, {name}", ratio("gap sampling", "plain"), 1.15),
+        Bar(f"pairwise / plain, {name}", ratio("pairwise", "plain"), 1.6),
+        Bar(f"cache miss / plain, {name}", ratio("cache misses", "plain"), 1.8),
+        Bar(f"cache hit / plain, {name}", ratio("cache hits", "plain"), 1.0),
     ]
 
 
@@ -76,4 +88,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):  # waiting BLAS threads count as CPU seconds
+        main()

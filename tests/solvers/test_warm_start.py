@@ -93,7 +93,8 @@ def test_under_another_lam(name, solver, lam):
     result = run(name, solver, 10, lam, state=state)
     best = optimum(name, lam)
     loss = state.loss if isinstance(solver, FrankWolfe) else mean_loss(pair.problem, state.blocks)
-    same_alpha = loss - 0.5 * LAM**2 / lam * (state.w @ state.w)
+    v = state.v if isinstance(solver, FrankWolfe) else state.w
+    same_alpha = loss - 0.5 * LAM**2 / lam * (v @ v)
     assert result.history["dual"][0] >= same_alpha - 1e-12
     assert np.all(result.history["dual"] <= best + 1e-8)
     assert np.all(result.history["primal"] >= best - 1e-8)
