@@ -24,13 +24,13 @@ def sliced(fetch, n):
     return fetch_few
 
 
-@pytest.mark.parametrize("name", ["iteration", "multiclass", "ocr", "conll2000"])
+@pytest.mark.parametrize("name", ["iteration", "multiclass", "ocr", "conll2000", "gaps", "kernels"])
 def test_benchmark_runs(name, monkeypatch, capsys):
     if not (ROOT.parent / "shared" / "data").is_dir():
         pytest.skip("needs the data sets that lie beside the checkout in development")
     monkeypatch.syspath_prepend(ROOT)
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
-    for fetcher in ("fetch_ocr", "fetch_conll2000"):
+    for fetcher in ("fetch_ocr", "fetch_conll2000", "fetch_usps"):
         monkeypatch.setattr(datasets, fetcher, sliced(getattr(datasets, fetcher), 120))
     module = importlib.import_module(f"benchmarks.{name}")
     with pytest.raises(SystemExit) as stop:

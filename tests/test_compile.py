@@ -135,13 +135,16 @@ def fresh_folder():
 def test_folder_falls_back_to_one_that_can_be_written(tmp_path, monkeypatch):
     blocked = tmp_path / "blocked"
     blocked.write_text("a file, not a folder")
-    monkeypatch.setattr(_compile.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    monkeypatch.setattr(_compile.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
     name = f"maxmargin-kernels-{_compile.SOURCE_HASH}"
     assert _compile.cache_folder() == tmp_path / "own" / name
     _compile.cache_folder.cache_clear()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
-    assert _compile.cache_folder() == tmp_path / "temporary" / name
+    fresh = _compile.cache_folder()
+    assert fresh.is_dir()
+    assert fresh.parent == tmp_path
+    assert not list(fresh.iterdir())
 
 
 def test_hash_tells_any_edit(tmp_path, monkeypatch):

@@ -46,20 +46,23 @@ def verb(stub: Callable) -> Callable:
     @functools.wraps(stub)
     def generic(part, *args):
         implementation = table.get(type(part))
-        if implementation is None:
+        if implementation is None and hasattr(part, name):
             return getattr(part, name)(*args)
+        implementation = implementation or table.get(object)
+        if implementation is None:
+            raise AttributeError(f"{type(part).__name__} has no {name}")
         return implementation(part, *args)
 
     @overload(generic, strict=False, jit_options=OPTIONS)  # type: ignore[arg-type]
     def typed(part, *args):
-        return table.get(getattr(part, "instance_class", None))
+        return table.get(getattr(part, "instance_class", None), table.get(object))
 
     generic.table = table  # type: ignore[attr-defined]
     return generic
 
 
 def implements(generic: Callable, *types: type) -> Callable[[Callable], Callable]:
-    """Register a function as the implementation of a verb for NamedTuple types."""
+    """Register a function as the implementation of a verb for NamedTuple types; `object` stands for all others."""
 
     def register(function: Callable) -> Callable:
         for one in types:
@@ -118,7 +121,7 @@ def kernel(n_parts: int) -> Callable[[Callable], Kernel]:
 def _source_hash() -> str:
     """Hash of every source file of the package and of the compiler that reads them."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(PACKAGE.rglob("[!.]*.py")):  # not the hidden files that editors leave
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:20]
 
@@ -129,11 +132,11 @@ SOURCE_HASH = _source_hash()
 
 @functools.cache
 def cache_folder() -> Path:
-    """The folder of the compiled kernels: beside the package, else in the user's cache, else temporary."""
-    user_wide = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    """The folder of the compiled kernels: beside the package, else in the user's cache, else a temporary one."""
     own = os.environ.get("NUMBA_CACHE_DIR")
-    homes = [Path(own)] if own else [PACKAGE / "__pycache__", user_wide]
-    for home in [*homes, Path(tempfile.gettempdir())]:
+    user_wide = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    homes = [Path(own)] if own else [PACKAGE / "__pycache__", Path(user_wide)]
+    for home in homes:
         folder = home / f"maxmargin-kernels-{SOURCE_HASH}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -145,7 +148,8 @@ def cache_folder() -> Path:
                 if stale != folder:
                     shutil.rmtree(stale, ignore_errors=True)
         return folder
-    raise OSError("no writable folder for compiled kernels; set NUMBA_CACHE_DIR to one")
+    # for this process only: a folder that others could have filled must not be loaded from
+    return Path(tempfile.mkdtemp(prefix="maxmargin-kernels-"))
 
 
 class _Locator(caching._CacheLocator):

@@ -304,7 +304,7 @@ class TestBrokenOff:
         # no convergence, so that only the interrupt ends the fit, or the time limit where it does not come through
         model = cls(tol=0, lam=1e-6, max_passes=1e9, max_seconds=60, n_jobs=n_jobs)
         model.solver = BlockFrankWolfe(gap_every=1e9)
-        cls(tol=1, n_jobs=n_jobs).fit(X, y)  # compiled before the clock runs
+        cls(tol=0, max_passes=1, n_jobs=n_jobs, solver=BlockFrankWolfe()).fit(X, y)  # compiled before the clock runs
         handler = signal.getsignal(signal.SIGINT)
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()

@@ -56,7 +56,8 @@ def test_signature():
     }
     assert list(defaults.items())[: len(first)] == list(first.items())
     further = {"fit_intercept": True, "fit_boundary": True, "transition_mask": None, "cost_matrix": None}
-    assert defaults == {**first, **further}
+    kernel = {"kernel": None, "gamma": "scale", "degree": 3, "coef0": 0.0}
+    assert defaults == {**first, **further, **kernel}
     assert ChainSVM(0.5).lam == 0.5
 
 

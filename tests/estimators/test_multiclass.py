@@ -39,6 +39,10 @@ def test_signature():
         "warm_start": False,
         "fit_intercept": True,
         "cost_matrix": None,
+        "kernel": None,
+        "gamma": "scale",
+        "degree": 3,
+        "coef0": 0.0,
     }
 
 

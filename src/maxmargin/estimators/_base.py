@@ -14,6 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..solvers import Record, Solver, Status, get_solver
 from ..solvers.base import fingerprint
 
+# What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
+BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
+
 
 class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators. Attributes are set together when a fit is done, so a failed fit leaves nothing behind."""
@@ -41,7 +44,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         `given` is what fit was given, for callbacks: X, y, and by further names what goes with them.
         """
         lam = 1.0 / total_weight if self.lam is None else self.lam
-        solver = get_solver(self.solver)
+        solver = get_solver(self.solver, problem)
         root = self._init_callback_context(max_subtasks=None)
         told = {"estimator": self, "X": given.pop("X"), "y": given.pop("y")}
         told["metadata"] = {name: value for name, value in given.items() if value is not None}
@@ -77,8 +80,16 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         }
         attributes = {**fitted, **unpack(result.w), **certificate}
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit, on data with names
+        for name in BY_KIND:
+            self.__dict__.pop(name, None)
         self.__dict__.update(attributes)
+        if result.status == Status.INTERRUPTED or (result.status == Status.MAX_SECONDS and result.n_passes == 0):
+            warnings.warn(
+                f"stopped ({result.status}) after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}; the "
+                "model is what was reached so far. Press Ctrl-C twice to break off instead.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         if result.status == Status.MAX_PASSES:
             warnings.warn(
                 f"stopped after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}, above "
@@ -102,7 +113,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         return None
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "coef_")
+        return hasattr(self, "coef_") or hasattr(self, "dual_coef_")
 
 
 def check_cost_matrix(cost: Any, n_labels: int) -> np.ndarray | None:

@@ -23,6 +23,7 @@ from ._inputs import (
     stack_sequences,
     unstack,
 )
+from ._kernels import kernel_rows, kernel_scores, settle_kernel, unpack_support
 
 LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the length
 
@@ -58,10 +59,18 @@ class ChainSVM(MaxMarginEstimator):
         label names such as ``B-NP``.
     cost_matrix : (K, K) array or None
         Cost of a label (column) at a position with that true label (row), in the order of ``classes_``.
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or a function
+        None learns weights of features. A kernel learns a function of positions by its coefficients at the training
+        positions instead; it must be positive semi-definite. "precomputed": X holds
+        kernel values, (T, N) a sequence; the N columns are the training positions, sequence after sequence. A function
+        ``kernel(X, Z)`` gives the values (n, m) of all pairs of rows.
+    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn's ``SVC``
 
     Attributes
     ----------
     coef_ : (K, F)    transitions_ : (K, K), row to column    intercept_ : (K,)    boundary_ : (2, K), first and last
+    with a kernel, instead of coef_: support_ : (m,), training positions (counted over all sequences) with coefficients
+        other than 0    dual_coef_ : (m, K)    support_vectors_ : (m, F), not for "precomputed"
     classes_, n_features_in_, transition_mask_, vectorizer_ (None unless X were feature dicts)
     primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
     """
@@ -84,6 +93,10 @@ class ChainSVM(MaxMarginEstimator):
         fit_boundary: bool = True,
         transition_mask: Any = None,
         cost_matrix: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
     ):
         self.lam = lam
         self.solver = solver
@@ -100,6 +113,10 @@ class ChainSVM(MaxMarginEstimator):
         self.fit_boundary = fit_boundary
         self.transition_mask = transition_mask
         self.cost_matrix = cost_matrix
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> ChainSVM:
@@ -118,12 +135,14 @@ class ChainSVM(MaxMarginEstimator):
         stacked = stack_sequences(X, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
         labels = stack_labels(y, stacked.offsets)
         weight = check_sample_weight(sample_weight, len(stacked.offsets) - 1)
-        kept = np.flatnonzero(weight > 0)
+        kept = weight > 0
+        kept_rows = np.repeat(kept, np.diff(stacked.offsets))
         rows, offsets, labels, weight = _drop_weightless(stacked, labels, weight)
         codes, classes = encode_labels(labels, offsets)
-        mask = _as_mask(self.transition_mask, classes, codes, offsets, kept)
+        mask = _as_mask(self.transition_mask, classes, codes, offsets, np.flatnonzero(kept))
+        function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
         problem = make_chain_problem(
-            rows,
+            rows if function is None else kernel_rows(function, rows, kept_rows),
             offsets,
             codes,
             len(classes),
@@ -136,17 +155,26 @@ class ChainSVM(MaxMarginEstimator):
             mask=mask,
         )
         n_features, n_labels = rows.shape[1], len(classes)
+
+        def unpack(w: np.ndarray) -> dict[str, Any]:
+            if function is None:
+                return self._unpack(w, n_features, n_labels)
+            found = self._unpack(w, 2 * len(codes), n_labels)
+            found = {name: np.copy(part) for name, part in found.items() if name != "coef_"}
+            return {**unpack_support(function, rows, kept_rows, w, n_labels), **found}
+
         fitted = {
             "classes_": classes,
             "n_features_in_": n_features,
             "vectorizer_": vectorizer,
             "transition_mask_": mask,
+            "_kernel": function,
         }
         self._fit_problem(
             problem,
             weight.sum(),
             fitted,
-            lambda w: self._unpack(w, n_features, n_labels),
+            unpack,
             X=X,
             y=y,
             sample_weight=sample_weight,
@@ -185,10 +213,10 @@ class ChainSVM(MaxMarginEstimator):
             estimator=type(self).__name__,
         )
         chains = make_chains(
-            stacked.rows,
+            stacked.rows if self._kernel is None else kernel_scores(self, stacked.rows),
             stacked.offsets,
-            intercept=bool(self.fit_intercept),
-            boundary=bool(self.fit_boundary),
+            intercept=True,  # biases that were not learned are stored as zeros
+            boundary=True,
             mask=self.transition_mask_,
         )
         return stacked, chains
@@ -215,9 +243,9 @@ class ChainSVM(MaxMarginEstimator):
         )
 
     def _pack(self) -> np.ndarray:
-        """The flat weights of the structure, from the fitted attributes."""
-        extras = [self.intercept_[None]] * bool(self.fit_intercept) + [self.boundary_] * bool(self.fit_boundary)
-        return np.concatenate([part.ravel() for part in [self.coef_.T, *extras, self.transitions_]])
+        """The flat weights of the structure, from the fitted attributes; scores from a kernel are weighed by 1."""
+        node = self.coef_.T if self._kernel is None else np.eye(len(self.classes_))
+        return np.concatenate([part.ravel() for part in [node, self.intercept_, self.boundary_, self.transitions_]])
 
     def _unpack(self, w: np.ndarray, n_features: int, n_labels: int) -> dict[str, np.ndarray]:
         """The fitted attributes, from the structure's flat weights."""

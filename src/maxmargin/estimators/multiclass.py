@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..structures.multiclass import make_multiclass_problem
 from ._base import MaxMarginEstimator, check_cost_matrix, class_weights
 from ._inputs import check_sample_weight
+from ._kernels import PRECOMPUTED, kernel_rows, kernel_scores, settle_kernel, unpack_support
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -43,10 +44,18 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         Whether classes have a bias; it is regularised like the other weights.
     cost_matrix : (K, K) array or None
         Cost of predicting a class (column) for a true class (row), in the order of ``classes_``.
+    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or a function
+        None learns weights of features. A kernel learns a function of samples by its coefficients at the training
+        samples instead; it must be positive semi-definite. "precomputed": X holds kernel values,
+        (n, n) for fit and (m, n) for predict, columns are the training samples. A function
+        ``kernel(X, Z)`` gives the values (n, m) of all pairs of rows.
+    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn's ``SVC``
 
     Attributes
     ----------
     coef_ : (K, F)    intercept_ : (K,)    classes_, n_features_in_
+    with a kernel, instead of coef_: support_ : (m,), training samples with coefficients other than 0
+        dual_coef_ : (m, K)    support_vectors_ : (m, F), not for "precomputed"
     primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
     """
 
@@ -65,6 +74,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         warm_start: bool = False,
         fit_intercept: bool = True,
         cost_matrix: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
     ):
         self.lam = lam
         self.solver = solver
@@ -78,6 +91,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         self.warm_start = warm_start
         self.fit_intercept = fit_intercept
         self.cost_matrix = cost_matrix
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
@@ -94,8 +111,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         by_class = class_weights(self.class_weight, classes, codes, weight)
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
+        function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, matrix)
         problem = make_multiclass_problem(
-            matrix,
+            matrix if function is None else kernel_rows(function, matrix, kept),
             codes,
             len(classes),
             intercept=bool(self.fit_intercept),
@@ -104,20 +122,24 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         )
         n_features, n_labels = matrix.shape[1], len(classes)
 
-        def unpack(w: np.ndarray) -> dict[str, np.ndarray]:
+        def unpack(w: np.ndarray) -> dict[str, Any]:
             rows = w.reshape(-1, n_labels)
-            intercept = rows[n_features] if self.fit_intercept else np.zeros(n_labels)
+            intercept = rows[-1] if self.fit_intercept else np.zeros(n_labels)
+            if function is not None:
+                return {**unpack_support(function, matrix, kept, w, n_labels), "intercept_": intercept.copy()}
             return {"coef_": rows[:n_features].T, "intercept_": intercept}
 
         names = ("n_features_in_", "feature_names_in_")
-        fitted = {"classes_": classes, **{name: vars(checked)[name] for name in names if name in vars(checked)}}
+        named = {name: vars(checked)[name] for name in names if name in vars(checked)}
+        fitted = {"classes_": classes, "_kernel": function, **named}
         self._fit_problem(problem, weight.sum(), fitted, unpack, X=X, y=y, sample_weight=sample_weight)
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         matrix = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return np.asarray(matrix @ self.coef_.T) + self.intercept_
+        scores = np.asarray(matrix @ self.coef_.T) if self._kernel is None else kernel_scores(self, matrix)
+        return scores + self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores (n, K); for two classes (n,), positive for the second, as scikit-learn has it."""
@@ -132,4 +154,5 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
         return tags

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from .._compile import runs_compiled
 from .._sums import dot
 from ..structures import as_problem
-from ..structures.verbs import dimension, n_blocks, new_work
+from ..structures.verbs import dimension, inner, n_blocks, new_work
 from .driver import Callback, Engine, Limits, drive
 from .passes import hinge_pass
 from .result import Result
@@ -124,6 +124,7 @@ class Passes:
         self.n, self.dimension = n_blocks(problem), dimension(problem)
         self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
         self.work = new_work(problem)
+        self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
 
     def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
@@ -136,4 +137,4 @@ class Passes:
             self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found))
             hinges = found
         # hinges are >= 0 by definition (the truth competes); rounding may leave -1e-17
-        return 0.5 * lam * dot(w, w) + dot(self.problem.weight, np.maximum(hinges, 0.0))
+        return 0.5 * lam * inner(self.problem, w, w) + dot(self.problem.weight, np.maximum(hinges, 0.0))

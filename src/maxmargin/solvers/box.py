@@ -8,6 +8,7 @@ import numpy as np
 
 from .._compile import implements, kernel, verb
 from .._sums import dot
+from ..structures.verbs import can_be_bounded, dimension
 
 
 @verb
@@ -93,12 +94,25 @@ def same_bounds(box: Any, other: Any) -> bool:
     return type(box) is type(other) and all(np.array_equal(p, q) for p, q in zip(box[:3], other[:3], strict=True))
 
 
+def box_for(problem: Any, lower: Any, upper: Any, positive: Any) -> Any:
+    """Bounds on the weights of a problem, which must be such that bounds on them mean something."""
+    if not (lower is None and upper is None and positive is None) and not can_be_bounded(problem):
+        raise ValueError(
+            "lower, upper and positive bound the weights of features, and a model with a kernel has none: drop the "
+            "bounds, or take kernel=None"
+        )
+    return make_box(lower, upper, positive, dimension(problem))
+
+
 def make_box(lower: Any, upper: Any, positive: Any, d: int) -> Any:
     """Bounds from `lower` and `upper` (numbers or arrays) and the indices, mask or slice `positive`."""
     low, high = np.full(d, -np.inf), np.full(d, np.inf)
     for name, bound, target in (("lower", lower, low), ("upper", upper, high)):
         if bound is not None:
-            bound = np.asarray(bound, np.float64)
+            try:
+                bound = np.asarray(bound, np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{name} must be a number or {d} numbers: {error}") from error
             if bound.shape not in ((), (d,)) or np.any(np.isnan(bound)):
                 raise ValueError(f"{name} must be a number or {d} numbers, got an array of shape {bound.shape}")
             target[:] = bound
@@ -109,7 +123,7 @@ def make_box(lower: Any, upper: Any, positive: Any, d: int) -> Any:
             raise ValueError(f"positive must be indices of {d} weights, a mask or a slice: {error}") from error
     if np.any(low > high) or np.any(low == np.inf) or np.any(high == -np.inf):
         bad = int(np.argmax((low > high) | (low == np.inf) | (high == -np.inf)))
-        raise ValueError(f"weight {bad} has no value between its bounds {low[bad]:g} and {high[bad]:g}")
+        raise ValueError(f"weight {bad}: no value lies between its bounds, lower {low[bad]:g} and upper {high[bad]:g}")
     indices = np.flatnonzero((low > -np.inf) | (high < np.inf))
     if len(indices) == 0:
         return NoBox(0.0)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from tqdm.auto import tqdm
 
-from .result import Record, Result, Status, history_of
+from .result import Record, Result, Status, history_of, row_of
 
 # A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
 CHUNK_SECONDS = 0.2
@@ -37,8 +37,12 @@ class Engine(Protocol):
     n: int  # oracle calls of a pass
     steps: int  # oracle calls of steps so far, warm starts included
     oracle_calls: int  # all oracle calls of this run, certificates included
+    certifiable: bool  # whether primal values are upper bounds
     best: Certified | None  # the lowest primal with its weights and the highest dual so far, warm starts included
     chunk: int  # this few oracle calls may always follow each other without a look at the clock
+
+    def prepare(self) -> None:
+        """Compile or load what the run needs, before the clock starts."""
 
     def advance(self, n_steps: int) -> None:
         """Take at most `n_steps` oracle calls' worth of steps."""
@@ -71,10 +75,13 @@ Callback = Callable[[Record], Any]
 
 def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), verbose: int = 0) -> Result:
     """Run an engine until the gap is at most `tol`, or something else stops it."""
+    engine.prepare()
     run = _Run(engine, limits, tuple(callbacks))
     with _Interrupt() as interrupt, _progress(limits, verbose) as bar:
         status = run.until_stopped(interrupt, bar)
-    last = run.records[-1]
+    last = run.last_record
+    if not engine.certifiable and status == Status.MAX_PASSES:
+        status = Status.UNCERTIFIED
     return Result(
         w=last.w,
         primal=last.primal,
@@ -83,7 +90,7 @@ def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), ve
         status=status,
         n_passes=last.passes,
         n_oracle_calls=last.oracle_calls,
-        history=history_of(run.records),
+        history=history_of(run.rows),
         state=engine.state(),
     )
 
@@ -95,7 +102,7 @@ class _Run:
         self.start = engine.steps
         self.last = self.start + self.steps_in(limits.max_passes)
         self.certificate_seconds = 0.0
-        self.records: list[Record] = []
+        self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
 
     @property
     def seconds(self) -> float:
@@ -115,10 +122,10 @@ class _Run:
             try:
                 wants_stop = self.certify()
             except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
-                if not self.records:
+                if not self.rows:
                     raise
                 return Status.INTERRUPTED
-            gap = self.records[-1].gap
+            gap = self.last_record.gap
             bar.set_postfix_str(f"gap {gap:.2e} (goal {limits.tol:.0e})")
             if gap <= limits.tol:
                 return Status.CONVERGED
@@ -164,25 +171,29 @@ class _Run:
         w, primal, _ = min(candidates, key=lambda one: one.primal)
         dual = max(one.dual for one in candidates)
         self.engine.best = Certified(w, primal, dual)
+        if not self.engine.certifiable:
+            return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, np.inf, w))
         if dual > primal + ROUNDING * max(1.0, abs(primal)):
             raise RuntimeError(
                 f"the dual value {dual:.6g} is above the primal value {primal:.6g}, so neither can be trusted: the max "
                 "oracle does not return maximisers, or the state belongs to another problem"
             )
-        calls, gap = self.engine.oracle_calls, max(primal - dual, 0.0)
-        record = Record(self.passes, calls, self.seconds, primal, dual, gap, w, self.engine.extras())
-        self.records.append(record)
+        gap = max(primal - dual, 0.0)
+        return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, gap, w))
+
+    def add_record(self, record: Record) -> bool:
+        record.extras = self.engine.extras()
+        self.rows.append(row_of(record))
+        self.last_record = record
         self.engine.reconsider(record, self.limits.tol)
         answers = [callback(record) for callback in self.callbacks]
         return any(answers)
 
 
 def _progress(limits: Limits, verbose: int) -> tqdm:
+    limit = "" if limits.max_passes == np.inf else f" of {limits.max_passes:g}"
     return tqdm(
-        total=limits.max_passes if limits.max_passes < np.inf else None,
-        disable=verbose <= 0,
-        unit="pass",
-        bar_format="{desc}{n:.0f} of {total} passes [{elapsed}]{postfix}",
+        disable=verbose <= 0, unit="pass", bar_format=f"{{desc}}{{n:.0f}}{limit} passes [{{elapsed}}]{{postfix}}"
     )
 
 

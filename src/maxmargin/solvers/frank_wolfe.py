@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._sums import dot
+from ..structures.verbs import inner
 from .base import Passes, Solver, check_state, fingerprint
-from .box import cut_off, make_box, same_bounds, truncate
+from .box import box_for, cut_off, same_bounds, truncate
 from .driver import Certified
 from .passes import corner_pass
 from .result import Record
@@ -59,7 +60,8 @@ class _Engine:
         self.solver, self.passes, self.lam = solver, passes, lam
         self.n = self.chunk = passes.n
         self.oracle_calls = 0
-        self.box = make_box(solver.lower, solver.upper, solver.positive, passes.dimension)
+        self.certifiable = passes.certifiable
+        self.box = box_for(passes.problem, solver.lower, solver.upper, solver.positive)
         if state is None:
             state = FrankWolfeState(np.zeros(passes.dimension), 0.0, lam, self.box, 0, None, 0)
         else:
@@ -79,10 +81,13 @@ class _Engine:
         self.corner_loss = dot(problem.weight, losses)
         self.primal = self.passes.primal(self.w, self.lam, hinges)
 
+    def prepare(self) -> None:
+        return None  # the first look, which every run begins with, did that
+
     def advance(self, n_steps: int) -> None:
         lam, direction = self.lam, self.v - self.corner_v
         gap = max(self.promise(), 0.0)
-        curvature = lam * dot(direction, direction)
+        curvature = lam * inner(self.passes.problem, direction, direction)
         if not self.solver.line_search:
             gamma = 2.0 / (self.steps / self.n + 2.0)
         else:
@@ -93,7 +98,8 @@ class _Engine:
         self.look()
 
     def promise(self) -> float:
-        return self.lam * dot(self.v - self.corner_v, self.w) - self.loss + self.corner_loss
+        slope = inner(self.passes.problem, self.v - self.corner_v, self.w)
+        return self.lam * slope - self.loss + self.corner_loss
 
     def extras(self) -> dict[str, float]:
         return {}
@@ -102,7 +108,8 @@ class _Engine:
         return None
 
     def certify(self) -> list[Certified]:
-        dual = self.loss - self.lam * (0.5 * dot(self.w, self.w) + cut_off(self.box, self.w))
+        square = inner(self.passes.problem, self.w, self.w)
+        dual = self.loss - self.lam * (0.5 * square + cut_off(self.box, self.w))
         return [Certified(self.w, self.primal, dual)]
 
     def state(self) -> FrankWolfeState:

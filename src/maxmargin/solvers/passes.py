@@ -12,6 +12,7 @@ from ..structures.verbs import (
     find_corner,
     find_potentials,
     truth_value,
+    upper_value,
 )
 
 
@@ -20,7 +21,8 @@ def hinge_pass(problem, work, w, first, last, hinges):
     """``hinges[i] = max_y H_i(y; w)``."""
     for i in range(first, last):
         find_potentials(problem, work, w, i)
-        hinges[i] = find_corner(problem, work, w, i) - truth_value(problem, work, w, i)
+        value = find_corner(problem, work, w, i)
+        hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
 
 
 @kernel(n_parts=3)
@@ -29,7 +31,7 @@ def gap_pass(problem, blocks, work, w, first, last, hinges, gaps):
     for i in range(first, last):
         find_potentials(problem, work, w, i)
         value = find_corner(problem, work, w, i)
-        hinges[i] = value - truth_value(problem, work, w, i)
+        hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         gaps[i] = problem.weight[i] * (value - block_value(problem, blocks, work, w, i))
 
 
@@ -38,7 +40,8 @@ def corner_pass(problem, work, w, lam, hinges, losses, corner_w):
     """Hinges and the losses of all corners; their weights ``A s`` are added to `corner_w`."""
     for i in range(hinges.shape[0]):
         find_potentials(problem, work, w, i)
-        hinges[i] = find_corner(problem, work, w, i) - truth_value(problem, work, w, i)
+        value = find_corner(problem, work, w, i)
+        hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
         add_corner(problem, work, i, problem.weight[i] / lam, corner_w)
 

@@ -19,6 +19,7 @@ class Status(StrEnum):
     MAX_SECONDS = "max_seconds"
     CALLBACK = "callback"
     INTERRUPTED = "interrupted"
+    UNCERTIFIED = "uncertified"  # the passes are done, but the oracle is approximate and gives no bound
 
 
 @dataclass
@@ -62,7 +63,9 @@ class Result:
     state: Any = field(repr=False)
 
 
-def history_of(records: list[Record]) -> dict[str, np.ndarray]:
-    history = {column: np.array([getattr(record, column) for record in records]) for column in COLUMNS}
-    extras = {column: np.array([record.extras[column] for record in records]) for column in records[0].extras}
-    return {**history, **extras}
+def row_of(record: Record) -> dict[str, float]:
+    return {**{column: getattr(record, column) for column in COLUMNS}, **record.extras}
+
+
+def history_of(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
+    return {column: np.array([row[column] for row in rows]) for column in rows[0]}

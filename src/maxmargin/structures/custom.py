@@ -3,6 +3,9 @@
 The user writes ``n_samples``, ``n_features``, ``y`` (the true outputs; or a method ``truth(i)``) and three methods:
 ``max_oracle(w, i)``, ``joint_feature(i, y)`` and ``loss(i, y)``. Here that becomes the verbs of a problem. The dual
 state of a block is the expected joint feature, kept sparse.
+
+An oracle that may miss the maximum says so with ``exact_oracle = False``. With a method ``upper_bound(w, i)`` on
+``max_y loss(i, y) + <w, joint_feature(i, y)>`` the certificate uses the bound; without, there is no certificate.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
+import time
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -25,6 +29,10 @@ REQUIRED = {
     "joint_feature": "joint_feature(i, y) -> vector: dense, sparse, or a pair (indices, values)",
     "loss": "loss(i, y) -> float, 0 for the true output",
 }
+
+
+# What a step over a user's structure costs apart from its oracle, about.
+STEP_SECONDS = 1e-4
 
 
 class SparseVector(NamedTuple):
@@ -53,11 +61,13 @@ class CustomBlocks(NamedTuple):
 
 
 class Output(NamedTuple):
-    """An output with its feature and loss."""
+    """An output as learning sees it. The user's object is not kept: an oracle may reuse it for its next answer."""
 
-    y: Any
     feature: SparseVector
     loss: float
+
+    def equals(self, other: Output) -> bool:
+        return self.loss == other.loss and all(map(np.array_equal, self.feature, other.feature))
 
     def value(self, w: np.ndarray) -> float:
         return self.loss + self.feature.dot(w)
@@ -88,6 +98,8 @@ class CustomProblem:
             raise ValueError(f"sample_weight must be {self.n} finite numbers >= 0 with a positive sum")
         self.weight = self.weight / self.weight.sum()
         self.truth = [self.true_feature(i) for i in range(self.n)]
+        self.exact = bool(getattr(structure, "exact_oracle", True))
+        self.certifiable = self.exact or hasattr(structure, "upper_bound")
 
     def true_output(self, i: int) -> Any:
         try:
@@ -145,8 +157,16 @@ class CustomProblem:
         shown = w.view()
         shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
         y = self.structure.max_oracle(shown, i)
-        work.corner = Output(y, self.feature(i, y), self.loss(i, y))
+        work.corner = Output(self.feature(i, y), self.loss(i, y))
         return work.corner.value(w)
+
+    def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
+        if self.exact or not hasattr(self.structure, "upper_bound"):
+            return value
+        bound = float(self.structure.upper_bound(w, i))
+        if not bound >= value - 1e-9 * max(1.0, abs(value)):
+            raise ValueError(f"sample {i}: upper_bound is {bound}, but max_oracle found an output of value {value}")
+        return max(bound, value)
 
     def truth_value(self, work: Corners, w: np.ndarray, i: int) -> float:
         return self.truth[i].dot(w)
@@ -172,6 +192,14 @@ class CustomProblem:
         blocks.feature[i] = combine(1.0, blocks.feature[i], gamma, work.direction)
         blocks.loss[i] += gamma * (work.corner.loss - work.away.loss)
 
+    def argmax_cost(self) -> float:
+        """By timing: what a step costs without the oracle is known of this class, the oracle's cost is not."""
+        w, work, calls = np.zeros(self.d), self.new_work(), min(self.n, 5)
+        before = time.perf_counter()
+        for i in range(calls):
+            self.find_corner(work, w, i)
+        return (time.perf_counter() - before) / calls / STEP_SECONDS
+
     def output_bound(self) -> int:
         return sys.maxsize
 
@@ -180,7 +208,7 @@ class CustomProblem:
         return sum(feature.indices.nbytes + feature.values.nbytes for feature in self.truth)
 
     def new_labelings(self, capacity: int) -> list[list[Output]]:
-        return [[Output(self.true_output(i), self.truth[i], 0.0)] * capacity for i in range(self.n)]
+        return [[Output(self.truth[i], 0.0)] * capacity for i in range(self.n)]
 
     def keep_corner(self, labelings: list[list[Output]], work: Corners, i: int, j: int) -> None:
         labelings[i][j] = work.corner
@@ -192,7 +220,7 @@ class CustomProblem:
         work.away = labelings[i][j]
 
     def is_corner(self, labelings: list[list[Output]], work: Corners, i: int, j: int) -> bool:
-        return _same(labelings[i][j].y, work.corner.y)
+        return labelings[i][j].equals(work.corner)
 
     def slot_value(self, labelings: list[list[Output]], work: Corners, w: np.ndarray, i: int, j: int) -> float:
         return labelings[i][j].value(w)
@@ -214,13 +242,6 @@ class CustomProblem:
     def add_corner(self, work: Corners, i: int, scale: float, w: np.ndarray) -> None:
         self.truth[i].add_to(w, scale)
         work.corner.feature.add_to(w, -scale)
-
-
-def _same(y: Any, z: Any) -> bool:
-    """Whether two outputs are equal: arrays by their entries, anything else by ``==``."""
-    if isinstance(y, np.ndarray) or isinstance(z, np.ndarray):
-        return np.array_equal(y, z)
-    return bool(y == z)
 
 
 def _count(structure: Any, name: str) -> int:

@@ -46,6 +46,8 @@ class TransitionMask(NamedTuple):
 def bio_mask(classes: Iterable) -> TransitionMask:
     """BIO (IOB2) rules read off names such as ``B-NP``, ``I-NP``, ``O``: ``I-X`` follows ``B-X`` or ``I-X`` only."""
     names = [str(name) for name in classes]
+    if not any(name.startswith(("B-", "I-")) for name in names):
+        raise ValueError(f"no label is named B-… or I-…, so there are no BIO rules to read off: {names[:5]}")
     inside = np.array([name.startswith("I-") for name in names])
     kind = np.array([name[2:] if name.startswith(("B-", "I-")) else "" for name in names])
     allowed = ~inside[None, :] | (kind[:, None] == kind[None, :])

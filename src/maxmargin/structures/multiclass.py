@@ -1,4 +1,7 @@
-"""Multiclass in part space: one node a block. Flat weights are ``[node (F, K) | intercept (K,)]``."""
+"""Multiclass in part space: one node a block. Flat weights are ``[node (F, K) | intercept (K,)]``.
+
+With kernel rows the node part is theirs, see :class:`~.rows.KernelRows`.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,31 @@ import numpy as np
 from .._compile import helper, implements
 from .._prefetch import prefetch
 from .._sums import dot
-from .rows import Rows, add_outer, add_scores, as_rows, prefetch_row, squared_norms
+from .rows import (
+    Rows,
+    add_outer,
+    add_scores,
+    as_rows,
+    count_weight_rows,
+    flat_inner,
+    has_features,
+    prefetch_row,
+    squared_norms,
+)
 from .verbs import (
     accumulate,
     add_block,
     add_corner,
     announce,
+    argmax_cost,
     block_value,
+    can_be_bounded,
     corner_loss,
     dimension,
     direction_norm,
     find_corner,
     find_potentials,
+    inner,
     is_corner,
     keep_corner,
     mean_loss,
@@ -38,6 +54,7 @@ from .verbs import (
     take_away,
     take_corner,
     truth_value,
+    upper_value,
 )
 
 
@@ -72,8 +89,8 @@ def make_multiclass_problem(
     cost: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
 ) -> MulticlassProblem:
-    """Encode samples once: `matrix` (n, F) float64, dense or CSR; `labels` (n,) in ``range(n_labels)``."""
-    n, n_features = matrix.shape
+    """Encode samples once: `matrix` (n, F) float64, dense, CSR or kernel rows; `labels` (n,) in ``range(n_labels)``."""
+    n, n_features = len(labels), count_weight_rows(matrix)
     rows = as_rows(matrix)
     squared_norm = np.empty(n)
     squared_norms(rows, squared_norm)
@@ -98,6 +115,16 @@ def _(problem):
 @implements(dimension, MulticlassProblem)
 def _(problem):
     return problem.n_rows * problem.cost.shape[0]
+
+
+@implements(inner, MulticlassProblem)
+def _(problem, u, v):
+    return flat_inner(problem.rows, problem.cost.shape[0], u, v)
+
+
+@implements(can_be_bounded, MulticlassProblem)
+def _(problem):
+    return has_features(problem.rows)
 
 
 @implements(new_blocks, MulticlassProblem)
@@ -157,6 +184,11 @@ def _(problem, blocks, i):
     prefetch(problem.labels, i, 1)
 
 
+@implements(upper_value, MulticlassProblem)
+def _(problem, work, w, i, value):
+    return value
+
+
 @implements(truth_value, MulticlassProblem)
 def _(problem, work, w, i):
     return work.node[problem.labels[i]]  # the loss of the truth is 0
@@ -172,10 +204,12 @@ def _(problem, blocks, work, w, i):
 
 @implements(direction_norm, MulticlassProblem)
 def _(problem, blocks, work, i):
-    total = 1.0 - 2.0 * blocks.node[i, work.label[0]]
+    rest, total = 0.0, 0.0  # the corner's own entry is what the others hold
     for k in range(work.node.shape[0]):
-        total += blocks.node[i, k] * blocks.node[i, k]
-    return max(total, 0.0) * problem.squared_norm[i]
+        m = 0.0 if k == work.label[0] else blocks.node[i, k]
+        rest += m
+        total += m * m
+    return (rest * rest + total) * problem.squared_norm[i]
 
 
 @helper
@@ -239,6 +273,11 @@ def _(problem, work, i, scale, w):
         work.active[0], work.active[1] = problem.labels[i], work.label[0]
         work.values[0], work.values[1] = 1.0, -1.0
         spread(problem, work, i, scale, 2, w)
+
+
+@implements(argmax_cost, MulticlassProblem)
+def _(problem):
+    return 0.0  # a maximum over K numbers
 
 
 @implements(output_bound, MulticlassProblem)

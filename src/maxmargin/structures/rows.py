@@ -1,4 +1,4 @@
-"""Feature rows, dense or sparse: what a position looks like, and the two ways weights meet it."""
+"""Feature rows, dense, sparse or behind a kernel: what a position looks like, and the two ways weights meet it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scipy import sparse
 
 from .._compile import implements, kernel, verb
 from .._prefetch import prefetch
+from .._sums import dot
 
 # Below this share of non-zeros a dense matrix is walked faster as a sparse one.
 SPARSE_BELOW = 0.4
@@ -24,11 +25,24 @@ class SparseRows(NamedTuple):
     data: np.ndarray  # (nnz,) float64
 
 
-Rows = DenseRows | SparseRows
+class KernelRows(NamedTuple):
+    """Positions known by their kernel values with each other.
+
+    Of the function behind a label's weights, ``sum_u beta_u k(x_u, .)``, two things are kept: its values at all N
+    positions, and beta. Both are linear in the dual point, and together they make scores a look-up and the norm a sum;
+    a change costs a row of the matrix a label. The 2 N K numbers are ``[values (K, N) | beta (K, N)]``.
+    """
+
+    gram: np.ndarray  # (N, N) float64, symmetric
+
+
+Rows = DenseRows | SparseRows | KernelRows
 
 
 def as_rows(matrix: Any) -> Rows:
-    """Rows over a float64 matrix; a dense one with few non-zeros is stored sparse."""
+    """Rows over a float64 matrix; a dense one with few non-zeros is stored sparse. Kernel rows stay as they are."""
+    if isinstance(matrix, KernelRows):
+        return KernelRows(_plain(matrix.gram, np.float64))
     if not sparse.issparse(matrix):
         dense = DenseRows(_plain(matrix, np.float64))
         counts = np.count_nonzero(matrix, axis=1)
@@ -41,6 +55,16 @@ def as_rows(matrix: Any) -> Rows:
     return SparseRows(
         _plain(matrix.indptr, np.int64), _plain(matrix.indices, np.int32), _plain(matrix.data, np.float64)
     )
+
+
+def count_weight_rows(matrix: Any) -> int:
+    """How many rows of K weights go with the features of a matrix, or with kernel rows."""
+    return 2 * len(matrix.gram) if isinstance(matrix, KernelRows) else matrix.shape[1]
+
+
+def kernel_coefficients(w: np.ndarray, n: int, n_labels: int) -> np.ndarray:
+    """beta (N, K) of the weights over N kernel rows."""
+    return w[n * n_labels : 2 * n * n_labels].reshape(n_labels, n).T
 
 
 def _compress(dense: DenseRows, counts: np.ndarray) -> SparseRows:
@@ -83,6 +107,11 @@ def drain_squares(rows, t, buffer):
 
 
 @verb
+def stored(rows, offsets):
+    """Number of stored entries of each range of rows."""
+
+
+@verb
 def prefetch_row(rows, t):
     """Row t will be wanted soon."""
 
@@ -90,6 +119,16 @@ def prefetch_row(rows, t):
 @verb
 def row_dot(rows, t, u):
     """``<x_t, x_u>``."""
+
+
+@verb
+def flat_inner(rows, n_labels, u, v):
+    """``<u, v>`` of flat weights that begin with those of the rows, K a row."""
+
+
+@verb
+def has_features(rows):
+    """Whether weights are those of features; else they stand for functions."""
 
 
 @implements(add_scores, DenseRows)
@@ -164,6 +203,16 @@ def _(rows, t, buffer):
     return total
 
 
+@implements(stored, DenseRows)
+def _(rows, offsets):
+    return np.diff(offsets) * rows.values.shape[1]
+
+
+@implements(stored, SparseRows)
+def _(rows, offsets):
+    return np.diff(rows.indptr[offsets])
+
+
 @implements(prefetch_row, DenseRows)
 def _(rows, t):
     n_features = rows.values.shape[1]
@@ -200,6 +249,66 @@ def _(rows, t, u):
         if g <= f:
             q += 1
     return total
+
+
+@implements(flat_inner, DenseRows, SparseRows)
+def _(rows, n_labels, u, v):
+    return dot(u, v)
+
+
+@implements(has_features, DenseRows, SparseRows)
+def _(rows):
+    return True
+
+
+@implements(add_scores, KernelRows)
+def _(rows, t, weights, scores):
+    n, flat = rows.gram.shape[0], weights.reshape(weights.size)
+    for k in range(scores.shape[0]):
+        scores[k] += flat[k * n + t]
+
+
+@implements(add_outer, KernelRows)
+def _(rows, t, scale, n_active, active, values, weights):
+    n, flat = rows.gram.shape[0], weights.reshape(weights.size)
+    products = rows.gram[t]
+    for j in range(n_active):
+        k, value = active[j], scale * values[j]
+        at_positions = flat[k * n : (k + 1) * n]
+        for u in range(n):
+            at_positions[u] += value * products[u]
+        flat[(weights.shape[1] + k) * n + t] += value
+
+
+@implements(drain_squares, KernelRows)
+def _(rows, t, buffer):
+    return np.nan  # there is no feature space to spread over; blocks with a kernel always have their Gram matrix
+
+
+@implements(stored, KernelRows)
+def _(rows, offsets):
+    return np.diff(offsets) * rows.gram.shape[0]
+
+
+@implements(prefetch_row, KernelRows)
+def _(rows, t):
+    return None  # most blocks do not change, and need no row
+
+
+@implements(row_dot, KernelRows)
+def _(rows, t, u):
+    return rows.gram[t, u]
+
+
+@implements(flat_inner, KernelRows)
+def _(rows, n_labels, u, v):
+    count = rows.gram.shape[0] * n_labels
+    return dot(u[:count], v[count : 2 * count]) + dot(u[2 * count :], v[2 * count :])
+
+
+@implements(has_features, KernelRows)
+def _(rows):
+    return False
 
 
 @kernel(n_parts=1)

@@ -12,7 +12,8 @@ own class.
 
 from __future__ import annotations
 
-from .._compile import verb
+from .._compile import implements, verb
+from .._sums import dot
 
 
 @verb
@@ -23,6 +24,26 @@ def n_blocks(problem):
 @verb
 def dimension(problem):
     """Length of w."""
+
+
+@verb
+def inner(problem, u, v):
+    """``<u, v>`` of two weight vectors; the plain product where a structure says nothing else."""
+
+
+@implements(inner, object)
+def _(problem, u, v):
+    return dot(u, v)
+
+
+@verb
+def can_be_bounded(problem):
+    """Whether entries of w are weights, each by itself; a kernel's are not. True where a structure says nothing."""
+
+
+@implements(can_be_bounded, object)
+def _(problem):
+    return True
 
 
 @verb
@@ -53,6 +74,11 @@ def find_potentials(problem, work, w, i):
 @verb
 def find_corner(problem, work, w, i):
     """The loss-augmented argmax becomes the corner; returns its value, ``max_y L_i(y) + <w, phi_i(y)>``."""
+
+
+@verb
+def upper_value(problem, work, w, i, value):
+    """An upper bound on the maximum, of which :func:`find_corner` found `value`; exact oracles give that back."""
 
 
 @verb
@@ -89,6 +115,11 @@ def move_pair(problem, blocks, work, w, i, gamma, scale):
 
     Follows :func:`pair_norm` of the same corners.
     """
+
+
+@verb
+def argmax_cost(problem):
+    """How much an argmax costs, in units of what a step costs without it: a remembered output saves that."""
 
 
 @verb

@@ -62,5 +62,7 @@ def _(averaging, problem, blocks, i, k):
 @implements(settle, WeightedAveraging)
 def _(averaging, problem, blocks, k):
     weight = weight_until(k)
+    if weight == averaging.origin:
+        return None
     settle_pass(problem, averaging.totals, blocks, averaging.counted, weight)
-    return (averaging.totals, weight - averaging.origin) if weight > averaging.origin else None
+    return averaging.totals, weight - averaging.origin

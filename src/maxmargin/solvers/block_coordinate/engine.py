@@ -8,20 +8,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import runs_compiled
-from ..._sums import dot
-from ...structures.verbs import mean_loss, new_blocks, new_totals
+from ...structures.verbs import inner, mean_loss, new_blocks, new_totals
 from ..base import Passes, check_state, fingerprint
 from ..box import cut_off, release_all, same_bounds, truncate
 from ..driver import Certified
-from ..passes import gap_pass, weights_pass
+from ..passes import gap_pass, hinge_pass, settle_pass, weights_pass
 from ..result import Record
 from .averaging import NoAveraging, WeightedAveraging, settle, weight_until
 from .loop import HITS, MISSES, block_steps
 from .memory import NoCache, nameless
 from .samplers import GapSampler, Order
+from .steps import continued, switched
 
 # Entering a compiled loop costs about as much as this many of its steps.
 COMPILED_CHUNK = 500
+
+
+# Frank-Wolfe gaps fall like 1/k. After this many passes, a gap more than this many times above the tolerance would
+# take as many times the passes so far; pairwise steps, linear in the end, are the better hope.
+SWITCH_AFTER, SWITCH_ABOVE = 50, 4
 
 
 class Parts(NamedTuple):
@@ -43,6 +48,7 @@ class BlockState(NamedTuple):
     w: np.ndarray
     averaging: Any
     memory: Any
+    step: Any
     box: Any
     gaps: np.ndarray
     total_gap: float
@@ -59,9 +65,13 @@ class BlockEngine:
 
     def __init__(self, passes: Passes, lam: float, parts: Parts, state: BlockState | None, random_state: Any):
         self.passes, self.problem, self.lam, self.n, self.parts = passes, passes.problem, lam, passes.n, parts
-        self.chunk = COMPILED_CHUNK if runs_compiled(self.problem) else 1
+        self.certifiable = passes.certifiable
+        # gap sampling must not go on for long once all known gaps are used up
+        compiled = min(COMPILED_CHUNK, self.n) if parts.by_gaps else COMPILED_CHUNK
+        self.chunk = compiled if runs_compiled(self.problem) else 1
         self.oracle_calls, self.tally = 0, np.zeros(2, np.int64)
         self.sampler: Any = None
+        self.step = parts.step
         if state is None:
             self.begin(random_state)
         else:
@@ -92,6 +102,7 @@ class BlockEngine:
         self.memory = state.memory
         if type(self.memory) is not type(self.parts.memory):
             self.memory = nameless(self.parts.memory)
+        self.step = continued(self.step, state.step)
         if random_state is not None:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
         fresh = self.new_averaging()
@@ -101,10 +112,23 @@ class BlockEngine:
         if not same:
             self.gaps, self.total_gap = np.full(self.n, np.inf), np.inf
 
+    def prepare(self) -> None:
+        nothing = np.empty(0)
+        empty = np.empty(0, np.int64)
+        self.run_loop(GapSampler.over(nothing, empty, nothing) if self.parts.by_gaps else Order(empty), 0)
+        gap_pass(self.problem, self.blocks, self.passes.work, self.w, 0, 0, nothing, nothing)
+        if self.parts.averages:
+            hinge_pass(self.problem, self.passes.work, self.w, 0, 0, nothing)
+            weights_pass(self.problem, self.blocks, self.passes.work, 0, self.lam, 1.0, self.w)
+            settle_pass(self.problem, self.averaging.totals, self.blocks, nothing, 0.0)
+
     def advance(self, n_steps: int) -> None:
-        sampler = self.next_blocks(n_steps)
-        n_steps = len(sampler[-1])
         missed = self.tally[MISSES]
+        self.run_loop(self.next_blocks(n_steps), n_steps)
+        self.steps += n_steps
+        self.oracle_calls += int(self.tally[MISSES] - missed)
+
+    def run_loop(self, sampler: Any, n_steps: int) -> None:
         block_steps(
             self.problem,
             self.blocks,
@@ -112,7 +136,7 @@ class BlockEngine:
             sampler,
             self.parts.cache,
             self.memory,
-            self.parts.step,
+            self.step,
             self.averaging,
             self.box,
             self.w,
@@ -123,22 +147,22 @@ class BlockEngine:
             n_steps,
             self.steps,
         )
-        self.steps += n_steps
-        self.oracle_calls += int(self.tally[MISSES] - missed)
 
     def next_blocks(self, n_steps: int) -> Any:
-        """A sampler for at most so many steps."""
-        if self.parts.by_gaps and self.steps >= self.n:
-            if self.sampler is None:
-                self.sampler = GapSampler.over(self.gaps, np.empty(0))
-            self.sampler = self.sampler._replace(uniforms=self.rng.random(n_steps))
-            return self.sampler
+        """A sampler for so many steps."""
+        wanted = n_steps
         if self.parts.by_gaps:  # every block once before gaps say more than the start does
-            n_steps = min(n_steps, self.n - self.steps)
-        while len(self.order) < n_steps:
-            self.order = np.concatenate([self.order, self.parts.draw(self.rng, self.n)])
-        order, self.order = self.order[:n_steps], self.order[n_steps:]
-        return Order(order)
+            wanted = max(0, min(n_steps, self.n - self.steps))
+        missing = -(-(wanted - len(self.order)) // self.n)
+        if missing > 0:
+            self.order = np.concatenate([self.order, *(self.parts.draw(self.rng, self.n) for _ in range(missing))])
+        order, self.order = self.order[:wanted], self.order[wanted:]
+        if not self.parts.by_gaps:
+            return Order(order)
+        if self.sampler is None:
+            self.sampler = GapSampler.over(self.gaps, order, np.empty(0))
+        self.sampler = self.sampler._replace(first=order, uniforms=self.rng.random(n_steps - wanted))
+        return self.sampler
 
     def promise(self) -> float:
         return float(np.sum(self.gaps))
@@ -149,7 +173,8 @@ class BlockEngine:
         return {"cache_hits": int(self.tally[HITS]), "cache_misses": int(self.tally[MISSES])}
 
     def reconsider(self, record: Record, tol: float) -> None:
-        return None
+        if record.passes >= SWITCH_AFTER and record.gap > SWITCH_ABOVE * tol:
+            self.step = switched(self.step)
 
     def certify(self) -> list[Certified]:
         hinges = np.empty(self.n)
@@ -170,7 +195,7 @@ class BlockEngine:
     def certified(self, w: np.ndarray, box: Any, loss: float, hinges: np.ndarray | None) -> Certified:
         self.oracle_calls += self.n
         primal = self.passes.primal(w, self.lam, hinges)
-        return Certified(w, primal, loss - self.lam * (0.5 * dot(w, w) + cut_off(box, w)))
+        return Certified(w, primal, loss - self.lam * (0.5 * inner(self.problem, w, w) + cut_off(box, w)))
 
     def state(self) -> BlockState:
         return BlockState(
@@ -178,6 +203,7 @@ class BlockEngine:
             self.w,
             self.averaging,
             self.memory,
+            self.step,
             self.box,
             self.gaps,
             self.total_gap,

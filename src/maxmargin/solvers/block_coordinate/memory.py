@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import implements, verb
+from ..._compile import helper, implements, verb
 from ...structures.verbs import is_corner, keep_corner, slot_value, take_corner
 
 
@@ -108,6 +108,15 @@ def _(memory, problem, work, i, k):
     memory.mass[i, slot] = 0.0
     memory.last_used[i, slot] = k
     return slot
+
+
+@helper
+def has_nameless_mass(memory, i):
+    """Whether block i holds mass on outputs it has forgotten: only Frank-Wolfe steps shrink that."""
+    named = 0.0
+    for j in range(memory.filled[i]):
+        named += memory.mass[i, j]
+    return named < 1.0 - 1e-9
 
 
 @implements(shift_mass, Memory)

@@ -50,26 +50,31 @@ class GapSampler(NamedTuple):
 
     tree: np.ndarray  # (2m,) node p is the sum of nodes 2p and 2p + 1; leaf m + i is the gap of block i
     n: int
+    first: np.ndarray  # blocks to visit before any is drawn
     uniforms: np.ndarray  # drawn outside the kernel
 
     @classmethod
-    def over(cls, gaps: np.ndarray, uniforms: np.ndarray) -> GapSampler:
-        leaves = 1 << (len(gaps) - 1).bit_length()
+    def over(cls, gaps: np.ndarray, first: np.ndarray, uniforms: np.ndarray) -> GapSampler:
+        leaves = 1 << max(len(gaps) - 1, 0).bit_length()
         level = np.zeros(leaves)
         level[: len(gaps)] = np.maximum(gaps, 0.0)
         levels = [level]
         while len(level) > 1:
             level = level[::2] + level[1::2]
             levels.append(level)
-        return cls(np.concatenate([[0.0], *levels[::-1]]), len(gaps), uniforms)
+        return cls(np.concatenate([[0.0], *levels[::-1]]), len(gaps), first, uniforms)
 
 
 @implements(pick, GapSampler)
 def _(sampler, k):
+    n_first = sampler.first.shape[0]
+    if k < n_first:
+        return sampler.first[k]
     leaves = sampler.tree.shape[0] // 2
-    rest = sampler.uniforms[k] * sampler.tree[1]
+    uniform = sampler.uniforms[k - n_first]
     if sampler.tree[1] <= 0.0:  # no block is known to have a gap: any may
-        return int(sampler.uniforms[k] * sampler.n)
+        return int(uniform * sampler.n)
+    rest = uniform * sampler.tree[1]
     p = 1
     while p < leaves:
         p *= 2

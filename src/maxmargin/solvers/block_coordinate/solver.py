@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,10 @@ import numpy as np
 
 from ...structures.verbs import new_labelings, output_bound, output_bytes
 from ..base import Passes, Solver
-from ..box import make_box
+from ..box import box_for
 from .engine import BlockEngine, Parts
 from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
-from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep
+from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep, SwitchedStep
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -53,7 +54,9 @@ class BlockFrankWolfe(Solver):
         or the average is returned, whichever has the lower primal value
     line_search : the exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only
     gap_every : passes between two certificates
-    step : "fw", "away" or "pairwise". The latter two know the outputs that hold dual mass, and converge linearly
+    step : "fw", "away" or "pairwise". The latter two know the outputs that hold dual mass, and converge linearly.
+        "auto" begins with Frank-Wolfe steps, and turns to safeguarded pairwise ones, keeping the dual, when the decay
+        of the gap does not promise the tolerance
     cache : False, True or a `Cache`: ask remembered outputs before the oracle
     safeguard : with pairwise steps, take the Frank-Wolfe step where it gains more
     lower, upper : bounds on w, numbers or arrays of its length
@@ -101,15 +104,16 @@ class BlockFrankWolfe(Solver):
             cache=NoCache(0.0) if rule is None else CacheRule(float(rule.F), float(rule.nu)),
             memory=NoMemory(0.0) if rule is None and self.step == "fw" else _memory(problem, rule or Cache()),
             averages=self.averaging == "weighted",
-            box=make_box(self.lower, self.upper, self.positive, passes.dimension),
+            box=box_for(problem, self.lower, self.upper, self.positive),
         )
         return BlockEngine(passes, lam, parts, state, random_state)
 
 
 STEPS: dict[str, Callable[[BlockFrankWolfe], Any]] = {
-    "fw": lambda solver: LineSearch(1.0) if solver.line_search else FixedStep(0.0),
-    "away": lambda solver: AwayStep(1.0),
-    "pairwise": lambda solver: PairwiseStep(1.0, bool(solver.safeguard)),
+    "fw": lambda solver: LineSearch(0.0) if solver.line_search else FixedStep(0.0),
+    "away": lambda solver: AwayStep(0.0),
+    "pairwise": lambda solver: PairwiseStep(bool(solver.safeguard)),
+    "auto": lambda solver: SwitchedStep(False),
 }
 
 
@@ -123,8 +127,9 @@ def _as_cache(cache: Any) -> Cache | None:
         return Cache() if cache else None
     if not isinstance(cache, Cache):
         raise ValueError(f"cache must be False, True or a Cache, got {cache!r}")
-    if not (cache.F >= 0 and cache.nu >= 0 and cache.capacity >= 2):
-        raise ValueError(f"a Cache needs F >= 0, nu >= 0 and capacity >= 2, got {cache!r}")
+    numbers_ok = all(isinstance(x, numbers.Real) and x >= 0 for x in (cache.F, cache.nu, cache.max_bytes or 0))
+    if not numbers_ok or not isinstance(cache.capacity, numbers.Integral) or cache.capacity < 2:
+        raise ValueError(f"a Cache needs F, nu, max_bytes >= 0 and an integer capacity >= 2, got {cache!r}")
     return cache
 
 

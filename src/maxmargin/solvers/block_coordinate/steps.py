@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ...structures.verbs import (
     take_corner,
 )
 from ..box import clip, release
-from .memory import shift_mass, worst_slot
+from .memory import has_nameless_mass, shift_mass, worst_slot
 
 
 @verb
@@ -45,37 +45,43 @@ def to_corner(memory, box, problem, blocks, work, w, i, slot, gamma, scale):
     shift_mass(memory, i, slot, gamma)
 
 
+@helper
+def toward_corner(memory, box, problem, blocks, work, w, i, slot, gap, lam):
+    """Frank-Wolfe step with line search."""
+    scale = problem.weight[i] / lam
+    curvature = lam * scale * scale * direction_norm(problem, blocks, work, i)
+    gamma = best_length(gap, curvature, 1.0)  # lacoste13, Alg. 4
+    to_corner(memory, box, problem, blocks, work, w, i, slot, gamma, scale)
+
+
 class LineSearch(NamedTuple):
     """Frank-Wolfe step to the minimiser on the segment between alpha_i and the corner."""
 
-    longest: float
+    nothing: float
 
 
 @implements(change_block, LineSearch)
 def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
-    scale = problem.weight[i] / lam
-    curvature = lam * scale * scale * direction_norm(problem, blocks, work, i)
-    gamma = best_length(gap, curvature, step.longest)  # lacoste13, Alg. 4
-    to_corner(memory, box, problem, blocks, work, w, i, slot, gamma, scale)
+    toward_corner(memory, box, problem, blocks, work, w, i, slot, gap, lam)
 
 
 class FixedStep(NamedTuple):
     """``2n / (k + 2n)``."""  # lacoste13, Alg. 3
 
-    offset: float
+    nothing: float
 
 
 @implements(change_block, FixedStep)
 def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
     direction_norm(problem, blocks, work, i)
-    gamma = 2.0 * n / (k + step.offset + 2.0 * n)
+    gamma = 2.0 * n / (k + 2.0 * n)
     to_corner(memory, box, problem, blocks, work, w, i, slot, gamma, problem.weight[i] / lam)
 
 
 class AwayStep(NamedTuple):
     """A step to the corner or away from the worst active one, whichever descends more steeply."""  # osokin16, Alg. 4
 
-    longest: float
+    nothing: float
 
 
 @implements(change_block, AwayStep)
@@ -95,20 +101,12 @@ def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, 
             if gamma == longest:
                 memory.mass[i, worst] = 0.0
             return
-    curvature = lam * scale * scale * direction_norm(problem, blocks, work, i)
-    gamma = best_length(gap, curvature, step.longest)
-    to_corner(memory, box, problem, blocks, work, w, i, slot, gamma, scale)
+    toward_corner(memory, box, problem, blocks, work, w, i, slot, gap, lam)
 
 
-class PairwiseStep(NamedTuple):
-    """Mass goes from the worst active corner to the new one."""  # osokin16, Alg. 3
-
-    longest: float
-    safeguard: bool  # take the Frank-Wolfe step where it gains more
-
-
-@implements(change_block, PairwiseStep)
-def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
+@helper
+def pair_step(safeguard, memory, box, problem, blocks, work, w, i, slot, value, gap, lam):
+    """Mass goes from the worst active corner to the new one; where a plain step gains more, the safeguard takes it."""
     scale = problem.weight[i] / lam
     worst = worst_slot(memory, problem, work, w, i)
     pair_gain, pair_length = -np.inf, 0.0
@@ -118,9 +116,9 @@ def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, 
         curvature = lam * scale * scale * pair_norm(problem, blocks, work, i)
         pair_length = best_length(pair_gap, curvature, memory.mass[i, worst])
         pair_gain = gain(pair_gap, curvature, pair_length)
-    if pair_gain == -np.inf or step.safeguard:
+    if pair_gain == -np.inf or safeguard or has_nameless_mass(memory, i):
         curvature = lam * scale * scale * direction_norm(problem, blocks, work, i)
-        gamma = best_length(gap, curvature, step.longest)
+        gamma = best_length(gap, curvature, 1.0)
         if gain(gap, curvature, gamma) > pair_gain:
             to_corner(memory, box, problem, blocks, work, w, i, slot, gamma, scale)
             return
@@ -131,3 +129,38 @@ def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, 
     dropped = pair_length == memory.mass[i, worst]
     memory.mass[i, worst] = 0.0 if dropped else memory.mass[i, worst] - pair_length
     memory.mass[i, slot] += pair_length
+
+
+class PairwiseStep(NamedTuple):
+    """Mass goes from the worst active corner to the new one."""  # osokin16, Alg. 3
+
+    safeguard: bool  # take the Frank-Wolfe step where it gains more
+
+
+@implements(change_block, PairwiseStep)
+def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
+    pair_step(step.safeguard, memory, box, problem, blocks, work, w, i, slot, value, gap, lam)
+
+
+class SwitchedStep(NamedTuple):
+    """Frank-Wolfe steps, until the engine turns to safeguarded pairwise ones."""
+
+    pairwise: bool
+
+
+@implements(change_block, SwitchedStep)
+def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
+    if step.pairwise:
+        pair_step(True, memory, box, problem, blocks, work, w, i, slot, value, gap, lam)
+    else:
+        toward_corner(memory, box, problem, blocks, work, w, i, slot, gap, lam)
+
+
+def switched(step: Any) -> Any:
+    """The step after a turn to pairwise ones, where it has such a turn."""
+    return SwitchedStep(True) if isinstance(step, SwitchedStep) else step
+
+
+def continued(step: Any, earlier: Any) -> Any:
+    """The step of a run that goes on from another: a turn is not taken back."""
+    return earlier if isinstance(step, SwitchedStep) and isinstance(earlier, SwitchedStep) else step

@@ -19,9 +19,13 @@ from ..verbs import (
     mean_loss,
     move,
     truth_value,
+    upper_value,
 )
 from .layout import ChainProblem
 from .scoring import edge_weights, node_weights, score_edges, score_nodes
+
+# Below this share of |phi(corner)|^2 a direction's norm is summed afresh.
+CANCELLED = 1e-6
 
 
 @implements(find_potentials, ChainProblem)
@@ -48,6 +52,11 @@ def _(problem, work, w, i):
 @implements(announce, ChainProblem)
 def _(problem, blocks, i):
     return None  # measured: a chain's rows are long enough for the processor to find by itself
+
+
+@implements(upper_value, ChainProblem)
+def _(problem, work, w, i, value):
+    return value
 
 
 @implements(truth_value, ChainProblem)
@@ -108,27 +117,55 @@ def _(problem, blocks, work, i):
         p += length - t
     work.products[0] = cross
     work.products[1] = corner
-    return max(blocks.norm[i] - 2.0 * cross + corner, 0.0)
+    norm = blocks.norm[i] - 2.0 * cross + corner
+    # a small difference of large numbers has lost its digits, and the step with it
+    return norm if norm > CANCELLED * corner else norm_by_gram(problem, blocks, work, i)
+
+
+@helper
+def norm_by_gram(problem, blocks, work, i):
+    """The direction's norm term by term: slower than by the products kept, exact for short directions."""
+    n_labels = problem.cost.shape[0]
+    begin = problem.chains.offsets[i]
+    length = problem.chains.offsets[i + 1] - begin
+    total = edge_direction_norm(blocks.edge[i], work.labels[:length], work.counts)
+    p = problem.gram_offsets[i]
+    for t in range(length):
+        for u in range(t, length):
+            inner = 0.0
+            for k in range(n_labels):
+                mine = (1.0 if k == work.labels[t] else 0.0) - blocks.node[begin + t, k]
+                other = (1.0 if k == work.labels[u] else 0.0) - blocks.node[begin + u, k]
+                inner += mine * other
+            total += (1.0 if t == u else 2.0) * problem.gram[p] * inner
+            p += 1
+    return max(total, 0.0)
+
+
+@helper
+def edge_direction_norm(edge, labels, counts):
+    """Squared norm of the labeling's edge counts minus the edge marginals."""
+    for t in range(1, labels.shape[0]):
+        counts[labels[t - 1], labels[t]] += 1.0
+    total = 0.0
+    for a in range(edge.shape[0]):
+        for b in range(edge.shape[0]):
+            difference = counts[a, b] - edge[a, b]
+            total += difference * difference
+            counts[a, b] = 0.0
+    return total
 
 
 @helper
 def norm_in_feature_space(problem, blocks, work, i):
     """The direction's norm for a block too long for a Gram matrix: spread it over the features, then collect."""
     chains = problem.chains
-    n_labels = problem.cost.shape[0]
     begin, end = chains.offsets[i], chains.offsets[i + 1]
     for t in range(begin, end):
         n_active = corner_minus_marginals(blocks.node[t], work.labels[t - begin], work.active, work.values)
         spread(chains, t, begin, end, 1.0, n_active, work.active, work.values, work.buffer)
     total = buffer_norm(chains, begin, end, work.buffer)
-    for t in range(begin + 1, end):
-        work.counts[work.labels[t - 1 - begin], work.labels[t - begin]] += 1.0
-    for a in range(n_labels):
-        for b in range(n_labels):
-            difference = work.counts[a, b] - blocks.edge[i, a, b]
-            total += difference * difference
-            work.counts[a, b] = 0.0
-    return total
+    return total + edge_direction_norm(blocks.edge[i], work.labels[: end - begin], work.counts)
 
 
 @helper

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, kernel
+from ..rows import stored
 from ..verbs import (
+    argmax_cost,
     is_corner,
     keep_corner,
     move_pair,
@@ -29,6 +31,14 @@ class ChainLabelings(NamedTuple):
 
     codes: np.ndarray  # (N capacity,) int32
     capacity: int
+
+
+@implements(argmax_cost, ChainProblem)
+def _(problem):
+    # T K^2 for the forward pass against T nnz K for the scores and about as much again for the update
+    return problem.cost.shape[0] / (
+        2.0 * max(stored(problem.chains.rows, problem.chains.offsets[[0, -1]])[0], 1.0) / len(problem.labels)
+    )
 
 
 @implements(output_bound, ChainProblem)

@@ -1,7 +1,8 @@
 """Chains laid out flat: sequences to score, problems to learn, dual state, scratch.
 
 Flat weights are ``[node (F + extras, K) | transitions (K, K)]``. The extras are weight rows of features that need no
-storing: the intercept (1 at every position), then the boundary pair (1 at the first position, 1 at the last).
+storing: the intercept (1 at every position), then the boundary pair (1 at the first position, 1 at the last). With
+kernel rows theirs stand for the F features, see :class:`~..rows.KernelRows`.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ..._compile import helper, implements, kernel
 from ..masks import TransitionMask
-from ..rows import Rows, as_rows, row_dot
-from ..verbs import dimension, n_blocks, new_blocks, new_totals, new_work
+from ..rows import Rows, as_rows, count_weight_rows, flat_inner, has_features, row_dot, stored
+from ..verbs import can_be_bounded, dimension, inner, n_blocks, new_blocks, new_totals, new_work
 
 # A block's Gram matrix is kept while its pairs of positions number at most this many times its non-zeros.
 GRAM_PAIRS_PER_NONZERO = 4
+# And while making it costs no more than some passes: T^2 F / 2 against T F K.
+GRAM_LENGTH_PER_LABEL = 16
+
+
+# More memory than this for the dual state is asked for by mistake.
+MOST_BYTES = 64e9
 
 
 class Chains(NamedTuple):
@@ -70,7 +76,7 @@ class ChainWork(NamedTuple):
 
 def make_chains(matrix: Any, offsets: np.ndarray, *, intercept: bool, boundary: bool, mask: TransitionMask) -> Chains:
     """Lay out sequences for scoring: `matrix` holds all positions under each other."""
-    n_features = matrix.shape[1]
+    n_features = count_weight_rows(matrix)
     return Chains(
         rows=as_rows(matrix),
         offsets=np.asarray(offsets, np.int64),
@@ -102,7 +108,7 @@ def make_chain_problem(
 
     Parameters
     ----------
-    matrix : (N, F) features of all positions, float64, dense or CSR
+    matrix : (N, F) features of all positions, float64, dense or CSR, or kernel rows
     offsets : (n + 1,) sequence i is ``matrix[offsets[i]:offsets[i + 1]]``
     labels : (N,) int, in ``range(n_labels)``
     intercept, boundary : whether labels have a bias, and first and last positions biases of their own
@@ -121,9 +127,10 @@ def make_chain_problem(
         cost = cost * np.asarray(class_weight)[:, None]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
 
-    nonzeros = np.diff(matrix.indptr[offsets]) if sparse.issparse(matrix) else lengths * matrix.shape[1]
     pairs = lengths * (lengths + 1) // 2
-    pairs[pairs > GRAM_PAIRS_PER_NONZERO * (nonzeros + lengths)] = 0
+    if has_features(chains.rows):  # a kernel has no feature space for norms to come from
+        pairs[pairs > GRAM_PAIRS_PER_NONZERO * (stored(chains.rows, offsets) + lengths)] = 0
+        pairs[lengths > GRAM_LENGTH_PER_LABEL * n_labels] = 0
     gram_offsets = np.concatenate([[0], np.cumsum(pairs)]).astype(np.int64)
     gram = np.empty(gram_offsets[-1])
     fill_gram(chains, gram_offsets, gram)
@@ -168,6 +175,16 @@ def _(problem):
     return (problem.chains.n_rows + n_labels) * n_labels
 
 
+@implements(inner, ChainProblem)
+def _(problem, u, v):
+    return flat_inner(problem.chains.rows, problem.cost.shape[0], u, v)
+
+
+@implements(can_be_bounded, ChainProblem)
+def _(problem):
+    return has_features(problem.chains.rows)
+
+
 @implements(new_blocks, ChainProblem)
 def _(problem):
     blocks = _zero_blocks(problem)
@@ -178,6 +195,12 @@ def _(problem):
 @implements(new_totals, ChainProblem)
 def _zero_blocks(problem):
     n, n_labels = n_blocks(problem), problem.cost.shape[0]
+    wanted = 8 * n_labels * (n * n_labels + len(problem.labels))
+    if wanted > MOST_BYTES:
+        raise MemoryError(
+            f"the dual state of {n} sequences with {n_labels} labels takes {wanted / 1e9:.0f} GB "
+            "(a matrix of label pairs a sequence): merge rare labels, or learn from fewer sequences"
+        )
     return ChainBlocks(
         node=np.zeros((len(problem.labels), n_labels)),
         edge=np.zeros((n, n_labels, n_labels)),

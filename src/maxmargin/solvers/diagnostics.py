@@ -1,0 +1,140 @@
+"""What the block gaps of a run say about it: how unequal they are, how stale, and what gap sampling can gain.
+
+Functions of a problem and of the state of a block-coordinate run: ``Result.state``, or ``engine.state()`` between two
+certificates (a result ends with one, so its remembered gaps are exact).
+"""  # osokin16, Section 3 and Appendix E
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compile import kernel
+from ..structures import as_problem
+from ..structures.verbs import (
+    find_corner,
+    find_potentials,
+    n_blocks,
+    new_labelings,
+    new_work,
+    output_bound,
+    pair_norm,
+    take_away,
+    take_corner,
+)
+from .base import check_state
+from .block_coordinate import BlockState
+from .block_coordinate.memory import Memory, new_memory, remember
+from .passes import gap_pass
+
+
+class CurvatureBounds(NamedTuple):
+    """Bounds on the curvature constants of the blocks."""
+
+    lower: np.ndarray  # (n,)
+    upper: np.ndarray  # (n,)
+
+
+def block_gaps(problem: Any, state: BlockState) -> np.ndarray:
+    """The exact gap of every block at the state's dual point; takes one pass of oracle calls."""
+    problem = _checked(problem, state)
+    n = n_blocks(problem)
+    hinges, gaps = np.empty(n), np.empty(n)
+    gap_pass(problem, state.blocks, new_work(problem), state.w, 0, n, hinges, gaps)
+    return np.maximum(gaps, 0.0)  # by definition; rounding may leave -1e-17
+
+
+def nonuniformity(x: Any) -> float:
+    """``chi(x) = sqrt(1 + n^2 Var[x / sum x])``, from 1 (all equal) to sqrt(n) (all but one are 0)."""
+    x = np.asarray(x, np.float64)
+    if x.ndim != 1 or len(x) == 0 or not np.all(np.isfinite(x)) or np.any(x < 0):
+        raise ValueError("nonuniformity is that of a vector of finite numbers >= 0")
+    top = x.max()
+    if top == 0.0:
+        return 1.0
+    x = x / top  # squares of tiny gaps would vanish
+    return float(np.sqrt(len(x)) * np.linalg.norm(x) / np.sum(x))  # osokin16, Lemma 6
+
+
+def curvature_bounds(problem: Any, state: BlockState) -> CurvatureBounds:
+    """Bounds on ``C_f^(i) = c_i^2 / lam max_{y,z} |phi_i(y) - phi_i(z)|^2`` from the outputs a run remembers.
+
+    Without a memory (Frank-Wolfe steps, no cache), two outputs a block stand for them: the oracle's at w = 0, which has
+    the largest loss, and at the state's w. They take two passes of oracle calls.
+
+    lower : from the most distant pair found of remembered and true outputs; never above the constant
+    upper : ``4 c_i^2 / lam R_i^2`` with R_i the largest ``|psi_i(y)|`` among the remembered outputs, as in osokin16,
+        Section 3.1. With the largest of all outputs it would be a bound; so it is an estimate of one.
+    """
+    problem = _checked(problem, state)
+    n, work, memory = n_blocks(problem), new_work(problem), state.memory
+    if not isinstance(memory, Memory):
+        capacity = min(3, output_bound(problem))  # the true output is there already
+        memory = new_memory(new_labelings(problem, capacity), n, capacity)
+        for w in (np.zeros_like(state.w), state.w):
+            _remember_pass(problem, work, memory, w, n)
+    radius, diameter = np.zeros(n), np.zeros(n)
+    _distance_pass(problem, state.blocks, work, memory, new_labelings(problem, 1), radius, diameter)
+    scale = problem.weight**2 / state.lam
+    return CurvatureBounds(scale * diameter, 4.0 * scale * radius)
+
+
+def predicted_speedup(gaps: Any, curvatures: Any) -> float:
+    """``chi(gaps)^3 / chi(curvatures)``: how much better the bound of exact gap sampling is than that of uniform."""
+    return nonuniformity(gaps) ** 3 / nonuniformity(curvatures)  # osokin16, Theorem 2
+
+
+def staleness(problem: Any, state: BlockState) -> float:
+    """Sum of the remembered block gaps over the exact one: below 1, the run believes itself better than it is.
+
+    Infinite as long as a block was never visited. Takes one pass of oracle calls.
+    """
+    exact, remembered = float(np.sum(block_gaps(problem, state))), float(np.sum(np.maximum(state.gaps, 0.0)))
+    if exact == 0.0:
+        return 1.0 if remembered == 0.0 else np.inf
+    return remembered / exact
+
+
+def cache_hit_rate(history: Mapping[str, Any]) -> np.ndarray:
+    """Share of the steps since the record before that the cache served, one a record; 0 where there were none."""
+    if "cache_hits" not in history:
+        raise ValueError("the history is that of a run without cache")
+    hits = np.diff(np.asarray(history["cache_hits"], np.float64), prepend=0.0)
+    steps = hits + np.diff(np.asarray(history["cache_misses"], np.float64), prepend=0.0)
+    return hits / np.maximum(steps, 1.0)
+
+
+def _checked(problem: Any, state: Any) -> Any:
+    problem = as_problem(problem)
+    check_state(state, BlockState, problem)
+    return problem
+
+
+@kernel(n_parts=3)
+def _remember_pass(problem, work, memory, w, n):
+    """Remember the corner of every block at w."""
+    for i in range(n):
+        find_potentials(problem, work, w, i)
+        find_corner(problem, work, w, i)
+        remember(memory, problem, work, i, 0)
+
+
+@kernel(n_parts=4)
+def _distance_pass(problem, blocks, work, memory, truths, radius, diameter):
+    """Squared distances in feature space: the largest from the truth, and the largest from the output that has it."""
+    for i in range(radius.shape[0]):
+        farthest = -1
+        take_away(problem, truths, work, i, 0)
+        for j in range(memory.filled[i]):
+            take_corner(problem, memory.labelings, work, i, j)
+            norm = pair_norm(problem, blocks, work, i)
+            if norm > radius[i]:
+                radius[i], farthest = norm, j
+        diameter[i] = radius[i]
+        if farthest >= 0:
+            take_away(problem, memory.labelings, work, i, farthest)
+            for j in range(memory.filled[i]):
+                take_corner(problem, memory.labelings, work, i, j)
+                diameter[i] = max(diameter[i], pair_norm(problem, blocks, work, i))

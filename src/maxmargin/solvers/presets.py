@@ -1,0 +1,44 @@
+"""Solvers by name, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..structures import as_problem
+from ..structures.verbs import argmax_cost
+from .base import Solver
+from .block_coordinate import BlockFrankWolfe
+from .frank_wolfe import FrankWolfe
+
+# An argmax that costs this many times the rest of a step is worth saving by a cache.
+EXPENSIVE = 4.0
+
+
+def choose(problem: Any) -> Solver:
+    """The solver the papers advise: plain steps where the oracle is cheap, pairwise ones and a cache where it is not.
+
+    Built-in structures know what their oracle costs, so the choice is the same in every run; a user's own oracle is
+    timed.
+    """
+    if problem is not None and argmax_cost(as_problem(problem)) > EXPENSIVE:
+        return BlockFrankWolfe("gap", "weighted", step="pairwise", cache=True, safeguard=True)
+    return BlockFrankWolfe("gap", "weighted", step="auto")
+
+
+PRESETS: dict[str, Callable[[Any], Solver]] = {
+    "auto": choose,
+    "bcfw": lambda problem: BlockFrankWolfe(),
+    "bcpfw": lambda problem: BlockFrankWolfe(step="pairwise"),
+    "bcafw": lambda problem: BlockFrankWolfe(step="away"),
+    "fw": lambda problem: FrankWolfe(),
+}
+
+
+def get_solver(solver: Any, problem: Any = None) -> Solver:
+    """The solver itself, or the one a preset's name means for the problem."""
+    if isinstance(solver, str) and solver in PRESETS:
+        return PRESETS[solver](problem)
+    if isinstance(solver, Solver):
+        return solver
+    raise ValueError(f"solver must be one of {sorted(PRESETS)} or a solver object, got {solver!r}")
