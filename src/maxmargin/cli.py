@@ -156,8 +156,8 @@ def _readers() -> tuple[Reader, Reader]:
     from . import ChainSVM, MulticlassSVM
     from .solvers import BlockFrankWolfe
 
-    # At the optimum all digits tie on an illegible image. Averaged iterates lean to the frequent ones, which is the best
-    # that reading one by one can do there; other solvers leave it to chance.
+    # At the optimum all digits tie on an illegible image. Averaged iterates lean to the frequent ones, which is the
+    # best that reading one by one can do there; other solvers leave it to chance.
     single = Reader(
         "digits one by one",
         partial(MulticlassSVM, solver=BlockFrankWolfe("permutation", "weighted")),

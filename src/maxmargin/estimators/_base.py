@@ -85,8 +85,8 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         self.__dict__.update(attributes)
         if result.status == Status.INTERRUPTED or (result.status == Status.MAX_SECONDS and result.n_passes == 0):
             warnings.warn(
-                f"stopped ({result.status}) after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}; the "
-                "model is what was reached so far. Press Ctrl-C twice to break off instead.",
+                f"stopped ({result.status}) after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}; "
+                "the model is what was reached so far. Press Ctrl-C twice to break off instead.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
