@@ -161,7 +161,9 @@ def _(cache, memory, problem, work, w, i, current, gap, total_gap, n):
         if candidate > value:
             best, value = j, candidate
     promise = problem.weight[i] * (value - current)
-    if promise <= 0.0 or promise < max(cache.F * gap, cache.nu / n * total_gap):
+    # an infinite F or nu means never, also where the known gap is 0 and the product is not a number
+    good = promise > 0.0 and promise >= cache.F * gap and promise >= cache.nu / n * total_gap
+    if not good:
         return -np.inf
     take_corner(problem, memory.labelings, work, i, best)
     return value
