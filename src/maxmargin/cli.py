@@ -103,7 +103,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     complaint = _cannot_write(output)
     if complaint:
         return _fail(complaint)
-    print("The first run compiles its kernels, which takes some seconds; later runs start at once.", flush=True)
+    print("The first run compiles its kernels, which takes up to a minute; later runs start at once.", flush=True)
 
     import numpy as np
 
