@@ -201,4 +201,6 @@ class _SourceHashedCache(caching.FunctionCache):
 
 @functools.cache
 def _announce_compilation() -> None:
-    LOG.warning("maxmargin compiles its kernels on first use (up to a minute, once); they are kept in %s", cache_folder())
+    LOG.warning(
+        "maxmargin compiles its kernels on first use (up to a minute, once) and keeps them in %s", cache_folder()
+    )
