@@ -6,7 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
+from maxmargin.solvers import BlockFrankWolfe, Catalyst, FrankWolfe
+from maxmargin.solvers.catalyst import Extrapolation, OneProblem, ProximalSequence
 from maxmargin.structures.verbs import mean_loss
 from structures.pairs import COST, Subsets, chain_pair, multiclass_pair
 
@@ -19,6 +20,8 @@ SOLVERS = {
     "permutation weighted": BlockFrankWolfe("permutation", "weighted"),
     "uniform weighted": BlockFrankWolfe(averaging="weighted"),
     "fixed weighted": BlockFrankWolfe(averaging="weighted", line_search=False),
+    "catalyst": BlockFrankWolfe("gap", acceleration=Catalyst(kappa=0.3)),
+    "catalyst weighted": BlockFrankWolfe(averaging="weighted", acceleration=Catalyst(inner=1)),
     "fw": FrankWolfe(),
     "fw fixed": FrankWolfe(line_search=False),
 }
@@ -36,6 +39,8 @@ def flat(state):
         return [flat(part) for part in state]
     if isinstance(state, np.ndarray):
         return state.tolist()
+    if isinstance(state, OneProblem | ProximalSequence | Extrapolation):
+        return flat(list(vars(state).values()))
     return state.bit_generator.state if isinstance(state, np.random.Generator) else state
 
 
@@ -93,8 +98,8 @@ def test_under_another_lam(name, solver, lam):
     result = run(name, solver, 10, lam, state=state)
     best = optimum(name, lam)
     loss = state.loss if isinstance(solver, FrankWolfe) else mean_loss(pair.problem, state.blocks)
-    v = state.v if isinstance(solver, FrankWolfe) else state.w
-    same_alpha = loss - 0.5 * LAM**2 / lam * (v @ v)
+    vector = LAM * state.v if isinstance(solver, FrankWolfe) else state.outer.point(state.w, loss).vector
+    same_alpha = loss - 0.5 / lam * (vector @ vector)
     assert result.history["dual"][0] >= same_alpha - 1e-12
     assert np.all(result.history["dual"] <= best + 1e-8)
     assert np.all(result.history["primal"] >= best - 1e-8)

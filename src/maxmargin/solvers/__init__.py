@@ -3,6 +3,7 @@
 from . import diagnostics
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe, Cache
+from .catalyst import Catalyst
 from .frank_wolfe import FrankWolfe
 from .presets import get_solver
 from .result import Record, Result, Status
@@ -10,6 +11,7 @@ from .result import Record, Result, Status
 __all__ = [
     "BlockFrankWolfe",
     "Cache",
+    "Catalyst",
     "FrankWolfe",
     "Record",
     "Result",

@@ -19,6 +19,9 @@ from .result import Record, Result, Status, history_of, row_of
 # A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
 CHUNK_SECONDS = 0.2
 
+# Whether the goal may be reached is asked after at least a pass, and this many of the engine's own chunks.
+BEAT_CHUNKS = 4
+
 # A dual value may lie above the primal one by rounding, relative to the objective, and by nothing else.
 ROUNDING = 1e-6
 
@@ -141,12 +144,16 @@ class _Run:
 
     def work(self, goal: float, interrupt: _Interrupt, bar: tqdm) -> None:
         engine = self.engine
-        chunk, soonest = engine.chunk, engine.steps + engine.n
+        # where to stop must not depend on the clock: the same seed, the same run
+        beat = engine.n * -(-BEAT_CHUNKS * engine.chunk // engine.n)
+        chunk, pause = engine.chunk, engine.steps + beat
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
-            if engine.steps >= soonest and engine.promise() <= self.limits.tol:
-                return
+            if engine.steps == pause:
+                if engine.promise() <= self.limits.tol:
+                    return
+                pause += beat
             before, steps = time.perf_counter(), engine.steps
-            engine.advance(int(min(chunk, goal - steps)))
+            engine.advance(int(min(chunk, goal - steps, pause - steps)))
             taken = engine.steps - steps
             bar.update(taken / engine.n)
             pace = (time.perf_counter() - before) / taken

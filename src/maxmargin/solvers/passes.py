@@ -9,6 +9,7 @@ from ..structures.verbs import (
     add_corner,
     block_value,
     corner_loss,
+    direction_norm,
     find_corner,
     find_potentials,
     truth_value,
@@ -59,3 +60,12 @@ def settle_pass(problem, totals, blocks, counted, weight):
     for i in range(counted.shape[0]):
         accumulate(problem, totals, blocks, i, weight - counted[i])
         counted[i] = weight
+
+
+@kernel(n_parts=3)
+def norm_pass(problem, blocks, work, w, some, norms):
+    """``norms[j] = |phi_i(corner) - E phi_i|^2`` of the j-th block i of some."""
+    for j in range(some.shape[0]):
+        find_potentials(problem, work, w, some[j])
+        find_corner(problem, work, w, some[j])
+        norms[j] = direction_norm(problem, blocks, work, some[j])

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import runs_compiled
-from ...structures.verbs import inner, mean_loss, new_blocks, new_totals
+from ...structures.verbs import mean_loss, new_blocks, new_totals
 from ..base import Passes, check_state, fingerprint
-from ..box import cut_off, release_all, same_bounds, truncate
+from ..box import release_all, same_bounds
+from ..catalyst import Catalyst, problems_for
 from ..driver import Certified
-from ..passes import gap_pass, hinge_pass, settle_pass, weights_pass
+from ..objective import DualPoint, Objective
+from ..passes import gap_pass, hinge_pass, norm_pass, settle_pass, weights_pass
 from ..result import Record
 from .averaging import NoAveraging, WeightedAveraging, settle, weight_until
 from .loop import HITS, MISSES, block_steps
@@ -23,6 +25,7 @@ from .steps import continued, switched
 # Entering a compiled loop costs about as much as this many of its steps.
 COMPILED_CHUNK = 500
 
+CURVATURE_BLOCKS = 100
 
 # Frank-Wolfe gaps fall like 1/k. After this many passes, a gap more than this many times above the tolerance would
 # take as many times the passes so far; pairwise steps, linear in the end, are the better hope.
@@ -39,6 +42,7 @@ class Parts(NamedTuple):
     memory: Any
     averages: bool
     box: Any
+    acceleration: Catalyst | None
 
 
 class BlockState(NamedTuple):
@@ -53,6 +57,7 @@ class BlockState(NamedTuple):
     gaps: np.ndarray
     total_gap: float
     lam: float
+    outer: Any  # the problem the steps work on
     steps: int
     rng: np.random.Generator
     order: np.ndarray  # blocks drawn but not yet visited
@@ -65,6 +70,7 @@ class BlockEngine:
 
     def __init__(self, passes: Passes, lam: float, parts: Parts, state: BlockState | None, random_state: Any):
         self.passes, self.problem, self.lam, self.n, self.parts = passes, passes.problem, lam, passes.n, parts
+        self.objective = Objective(self.problem, lam, parts.box)
         self.certifiable = passes.certifiable
         # gap sampling must not go on for long once all known gaps are used up
         compiled = min(COMPILED_CHUNK, self.n) if parts.by_gaps else COMPILED_CHUNK
@@ -80,24 +86,44 @@ class BlockEngine:
 
     def begin(self, random_state: Any) -> None:
         self.blocks, self.steps = new_blocks(self.problem), 0
-        self.w, self.box = truncate(self.parts.box, np.zeros(self.passes.dimension))
+        self.outer = self.new_outer(DualPoint(np.zeros(self.passes.dimension), 0.0))
         self.gaps, self.total_gap = np.full(self.n, np.inf), np.inf
         self.memory = self.parts.memory
         self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
         self.averaging = self.new_averaging()
         self.best: Certified | None = None
 
+    def new_outer(self, point: DualPoint) -> Any:
+        """What the steps work on, from a dual point on; its weights there are set."""
+        outer = problems_for(
+            self.parts.acceleration, self.parts.averages, self.objective, point, self.curvature, self.steps
+        )
+        self.w, self.box = outer.weights(self.objective, point)
+        return outer
+
+    def curvature(self) -> float:
+        """``sum_i c_i^2 |psi_i|^2`` of the outputs with the largest losses, from evenly spaced blocks."""
+        some = np.unique(np.linspace(0, self.n - 1, CURVATURE_BLOCKS).astype(np.int64))
+        norms, start = np.empty(len(some)), np.zeros(self.passes.dimension)
+        norm_pass(self.problem, new_blocks(self.problem), self.passes.work, start, some, norms)
+        self.oracle_calls += len(some)
+        return self.n * float(np.mean(self.problem.weight[some] ** 2 * norms))
+
     def new_averaging(self) -> Any:
-        if not self.parts.averages:
+        if not self.parts.averages or self.outer.averages_itself:
             return NoAveraging(0.0)
         origin = weight_until(self.steps)
         return WeightedAveraging(new_totals(self.problem), np.full(self.n, origin), origin)
 
     def resume(self, state: BlockState, random_state: Any) -> None:
         self.blocks, self.steps, self.rng, self.order = state.blocks, state.steps, state.rng, state.order
-        v = state.w.copy()
-        release_all(state.box, v)
-        self.w, self.box = truncate(self.parts.box, v * (state.lam / self.lam))  # the same alpha under another lam
+        same = state.lam == self.lam and same_bounds(state.box, self.parts.box)
+        if same and state.outer.goes_on(self.parts.acceleration, self.parts.averages):
+            self.outer, self.w, self.box = state.outer, state.w, state.box
+        else:
+            v = state.w.copy()
+            release_all(state.box, v)
+            self.outer = self.new_outer(state.outer.point(v, mean_loss(self.problem, self.blocks)))
         self.gaps, self.total_gap = state.gaps, state.total_gap
         self.memory = state.memory
         if type(self.memory) is not type(self.parts.memory):
@@ -107,7 +133,6 @@ class BlockEngine:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
         fresh = self.new_averaging()
         self.averaging = state.averaging if type(state.averaging) is type(fresh) else fresh
-        same = state.lam == self.lam and same_bounds(state.box, self.box)
         self.best = state.best if same else None
         if not same:
             self.gaps, self.total_gap = np.full(self.n, np.inf), np.inf
@@ -119,14 +144,30 @@ class BlockEngine:
         gap_pass(self.problem, self.blocks, self.passes.work, self.w, 0, 0, nothing, nothing)
         if self.parts.averages:
             hinge_pass(self.problem, self.passes.work, self.w, 0, 0, nothing)
+        if isinstance(self.averaging, WeightedAveraging):
             weights_pass(self.problem, self.blocks, self.passes.work, 0, self.lam, 1.0, self.w)
             settle_pass(self.problem, self.averaging.totals, self.blocks, nothing, 0.0)
 
     def advance(self, n_steps: int) -> None:
         missed = self.tally[MISSES]
+        n_steps = int(min(n_steps, self.outer.steps_to_look(self.steps)))
         self.run_loop(self.next_blocks(n_steps), n_steps)
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)
+        if self.outer.steps_to_look(self.steps) == 0:
+            self.look()
+
+    def look(self) -> None:
+        """Go on to the next proximal problem, with the same dual variables, when this one is solved."""
+        if self.outer.is_solved(self.objective, self.w, float(np.sum(self.gaps))):
+            point = self.dual_point()
+            self.outer.advance(self.objective, self.w, point, self.steps)
+            self.w, self.box = self.outer.weights(self.objective, point)
+
+    def dual_point(self) -> DualPoint:
+        v = self.w.copy()
+        release_all(self.box, v)
+        return self.outer.point(v, mean_loss(self.problem, self.blocks))
 
     def run_loop(self, sampler: Any, n_steps: int) -> None:
         block_steps(
@@ -140,7 +181,7 @@ class BlockEngine:
             self.averaging,
             self.box,
             self.w,
-            self.lam,
+            self.outer.lam,
             self.gaps,
             self.total_gap,
             self.tally,
@@ -151,8 +192,8 @@ class BlockEngine:
     def next_blocks(self, n_steps: int) -> Any:
         """A sampler for so many steps."""
         wanted = n_steps
-        if self.parts.by_gaps:  # every block once before gaps say more than the start does
-            wanted = max(0, min(n_steps, self.n - self.steps))
+        if self.parts.by_gaps:  # every block once before the gaps at hand are those of this problem
+            wanted = max(0, min(n_steps, self.outer.begun + self.n - self.steps))
         missing = -(-(wanted - len(self.order)) // self.n)
         if missing > 0:
             self.order = np.concatenate([self.order, *(self.parts.draw(self.rng, self.n) for _ in range(missing))])
@@ -165,16 +206,21 @@ class BlockEngine:
         return self.sampler
 
     def promise(self) -> float:
-        return float(np.sum(self.gaps))
+        return self.outer.promise(self.objective, self.w, self.dual_point, float(np.sum(self.gaps)))
 
     def extras(self) -> dict[str, float]:
-        if isinstance(self.parts.cache, NoCache):
-            return {}
-        return {"cache_hits": int(self.tally[HITS]), "cache_misses": int(self.tally[MISSES])}
+        found = self.outer.extras()
+        if not isinstance(self.parts.cache, NoCache):
+            found |= {"cache_hits": int(self.tally[HITS]), "cache_misses": int(self.tally[MISSES])}
+        return found
 
     def reconsider(self, record: Record, tol: float) -> None:
         if record.passes >= SWITCH_AFTER and record.gap > SWITCH_ABOVE * tol:
             self.step = switched(self.step)
+        if self.outer.falls_short(record.gap):
+            point = self.dual_point()
+            self.outer.restart(record.w, self.steps)
+            self.w, self.box = self.outer.weights(self.objective, point)
 
     def certify(self) -> list[Certified]:
         hinges = np.empty(self.n)
@@ -182,20 +228,22 @@ class BlockEngine:
             lambda work, first, last: gap_pass(self.problem, self.blocks, work, self.w, first, last, hinges, self.gaps)
         )
         self.total_gap, self.sampler = float(np.sum(self.gaps)), None
-        found = [self.certified(self.w.copy(), self.box, mean_loss(self.problem, self.blocks), hinges)]
+        dual = self.outer.dual(self.objective, self.dual_point())
+        found = [self.certified(self.w.copy(), dual, hinges)]
+        if self.outer.average is not None:
+            found.append(self.certified(self.outer.average, dual, None))
         sums = settle(self.averaging, self.problem, self.blocks, self.steps)
         if sums is not None:
             totals, mass = sums
             v = np.zeros_like(self.w)
             weights_pass(self.problem, totals, self.passes.work, self.n, self.lam, mass, v)
-            w, box = truncate(self.box, v)
-            found.append(self.certified(w, box, mean_loss(self.problem, totals) / mass, None))
+            point = DualPoint(self.lam * v, mean_loss(self.problem, totals) / mass)
+            found.append(self.certified(self.objective.weights(point)[0], self.objective.dual(point), None))
         return found
 
-    def certified(self, w: np.ndarray, box: Any, loss: float, hinges: np.ndarray | None) -> Certified:
+    def certified(self, w: np.ndarray, dual: float, hinges: np.ndarray | None) -> Certified:
         self.oracle_calls += self.n
-        primal = self.passes.primal(w, self.lam, hinges)
-        return Certified(w, primal, loss - self.lam * (0.5 * inner(self.problem, w, w) + cut_off(box, w)))
+        return Certified(w, self.passes.primal(w, self.lam, hinges), dual)
 
     def state(self) -> BlockState:
         return BlockState(
@@ -208,6 +256,7 @@ class BlockEngine:
             self.gaps,
             self.total_gap,
             self.lam,
+            self.outer,
             self.steps,
             copy.deepcopy(self.rng),  # the user may go on drawing from a generator of his own
             self.order,

@@ -12,6 +12,7 @@ import numpy as np
 from ...structures.verbs import new_labelings, output_bound, output_bytes
 from ..base import Passes, Solver
 from ..box import box_for
+from ..catalyst import Catalyst, as_catalyst
 from .engine import BlockEngine, Parts
 from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
 from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep, SwitchedStep
@@ -61,6 +62,8 @@ class BlockFrankWolfe(Solver):
     safeguard : with pairwise steps, take the Frank-Wolfe step where it gains more
     lower, upper : bounds on w, numbers or arrays of its length
     positive : indices, mask or slice of w whose weights must be >= 0
+    acceleration : None, "catalyst" or a `Catalyst`: solve a sequence of proximal problems, which are easier where lam
+        is small. Averages, if wanted, are then those of the late iterates
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class BlockFrankWolfe(Solver):
         lower: Any = None,
         upper: Any = None,
         positive: Any = None,
+        acceleration: str | Catalyst | None = None,
     ):
         self.sampling = sampling
         self.averaging = averaging
@@ -87,6 +91,7 @@ class BlockFrankWolfe(Solver):
         self.lower = lower
         self.upper = upper
         self.positive = positive
+        self.acceleration = acceleration
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> BlockEngine:
         _check_choice("sampling", self.sampling, SAMPLING)
@@ -95,6 +100,8 @@ class BlockFrankWolfe(Solver):
             raise ValueError(f'averaging must be None or "weighted", got {self.averaging!r}')
         if not self.line_search and self.step != "fw":
             raise ValueError(f"line_search=False goes with Frank-Wolfe steps only, not with step={self.step!r}")
+        if not self.line_search and self.acceleration is not None:
+            raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
         rule = _as_cache(self.cache)
         passes = Passes(problem, n_jobs)
         parts = Parts(
@@ -105,6 +112,7 @@ class BlockFrankWolfe(Solver):
             memory=NoMemory(0.0) if rule is None and self.step == "fw" else _memory(problem, rule or Cache()),
             averages=self.averaging == "weighted",
             box=box_for(problem, self.lower, self.upper, self.positive),
+            acceleration=as_catalyst(self.acceleration),
         )
         return BlockEngine(passes, lam, parts, state, random_state)
 

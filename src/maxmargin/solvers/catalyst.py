@@ -1,0 +1,265 @@
+"""Acceleration by a sequence of proximal problems, each better conditioned than the one as posed.
+
+Problem k is ``min_w F(w) + kappa/2 |w - z|^2``, whose centre z is extrapolated from the solutions before it (Lin et
+al., 2018; pillutla18, Alg. 4). With ``lam' = lam + kappa`` and ``c = kappa z / lam'`` its weights are ``w = c +
+V / lam'`` for the dual point V, so the steps of a solver do not change: only lam and an offset do. docs/acceleration.md
+derives it, and what is our own: the dual value comes from a mixture of the dual points, and the share that the newest
+one deserves in it tells whether the problems are solved well enough.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .objective import DualPoint, Objective
+
+LOOKS = 4  # a pass: when iterates join the average and accuracy is judged
+SHORTEST, LONGEST = 2.0, 20.0  # passes of a proximal problem
+LENGTHEN, STIFFEN = 1.1, 1.05
+
+# kappa / lam, where it is not given.
+WEAKEST, STRONGEST = 3.0, 20.0
+
+# Where the curvature is less than this many times lam, plain steps take a few passes, and nothing is to be gained.
+EASY = 4.0
+
+# The newest dual point should get this many times the weight that theory gives it. Below, its noise, which grows with
+# kappa/lam, hides its news: solve more accurately. Above, accuracy is wasted.
+NOISY, CALM, WASTEFUL = 0.8, 1.2, 1.7
+
+# A certified gap that is not below this share of what it was so many problems ago does not fall.
+FALLS, MANY = 0.99, 4
+
+
+@dataclass(frozen=True)
+class Catalyst:
+    """Accelerate by proximal problems.
+
+    Parameters
+    ----------
+    kappa : weight of the proximal term, in the units of lam; None chooses it from lam and the curvature of the data,
+        and adapts it
+    inner : passes over the data for each proximal problem; None adapts them to how much dual progress they make
+    """
+
+    kappa: float | None = None
+    inner: float | None = None
+
+
+def as_catalyst(acceleration: Any) -> Catalyst | None:
+    if acceleration is None:
+        return None
+    if isinstance(acceleration, str) and acceleration == "catalyst":
+        return Catalyst()
+    if not isinstance(acceleration, Catalyst):
+        raise ValueError(f'acceleration must be None, "catalyst" or a Catalyst, got {acceleration!r}')
+    for value in (acceleration.kappa, acceleration.inner):
+        if value is not None and not (isinstance(value, numbers.Real) and 0 < value < np.inf):
+            raise ValueError(f"a Catalyst needs kappa and inner to be numbers > 0, or None, got {acceleration!r}")
+    return acceleration
+
+
+def problems_for(
+    settings: Catalyst | None,
+    averages: bool,
+    objective: Objective,
+    point: DualPoint,
+    find_curvature: Callable[[], float],
+    steps: int,
+) -> Any:
+    """What the steps of a solver are to work on, from a dual point on."""
+    lam = objective.lam
+    if settings is None:
+        return OneProblem(lam, settings)
+    kappa = settings.kappa
+    if kappa is None:
+        curvature = find_curvature()
+        if curvature < EASY * lam:
+            return OneProblem(lam, settings)
+        # at lam + kappa = curvature a pass would solve a problem, at kappa = 0 nothing were gained: in between
+        kappa = min(max(0.5 * np.sqrt(lam * curvature), WEAKEST * lam), STRONGEST * lam)
+    sequence = ProximalSequence(settings, averages, len(objective.problem.weight))
+    sequence.begin(objective, float(kappa), point, steps)
+    return sequence
+
+
+class OneProblem:
+    """No acceleration: the problem as posed is the only one."""
+
+    begun = 0  # the step at which it was
+    average, averages_itself = None, False
+
+    def __init__(self, lam: float, settings: Catalyst | None):
+        self.lam, self.settings = lam, settings
+
+    def weights(self, objective: Objective, point: DualPoint) -> tuple[np.ndarray, Any]:
+        return objective.weights(point)
+
+    def point(self, v: np.ndarray, loss: float) -> DualPoint:
+        return DualPoint(self.lam * v, loss)
+
+    def steps_to_look(self, steps: int) -> float:
+        return np.inf
+
+    def dual(self, objective: Objective, point: DualPoint) -> float:
+        return objective.dual(point)
+
+    def promise(self, objective: Objective, w: np.ndarray, find_point: Callable[[], DualPoint], gap: float) -> float:
+        return gap
+
+    def goes_on(self, settings: Catalyst | None, averages: bool) -> bool:
+        """Whether a run with these parameters continues this one."""
+        return settings == self.settings
+
+    def extras(self) -> dict[str, float]:
+        return {}
+
+    def falls_short(self, gap: float) -> bool:
+        return False
+
+
+class Extrapolation:
+    """The sequence of proximal centres."""  # pillutla18, (27) to (29)
+
+    def __init__(self, lam: float, kappa: float, w: np.ndarray):
+        self.lam, self.kappa = lam, kappa
+        self.restart(w)
+
+    def restart(self, w: np.ndarray) -> None:
+        self.alpha = np.sqrt(self.lam / (self.lam + self.kappa))
+        self.previous = self.centre = w.copy()
+
+    def advance(self, w: np.ndarray, kappa: float) -> None:
+        """The solution w of this problem is there; the next one has another kappa."""
+        before = self.alpha**2 * (self.lam + self.kappa)
+        stiff = self.lam + kappa
+        # (27): stiff a^2 + (before - lam) a - before = 0
+        half = 0.5 * (before - self.lam)
+        alpha = (np.sqrt(half * half + stiff * before) - half) / stiff
+        beta = self.alpha * (1.0 - self.alpha) * (self.lam + self.kappa) / (before + alpha * stiff)
+        self.centre = w + beta * (w - self.previous)
+        self.previous, self.alpha, self.kappa = w.copy(), alpha, kappa
+
+
+class ProximalSequence:
+    """Proximal problems one after the other, certified against the problem as posed."""
+
+    averages_itself = True
+
+    def __init__(self, settings: Catalyst, averages: bool, n: int):
+        self.settings, self.averages = settings, averages
+        self.passes = SHORTEST if settings.inner is None else float(settings.inner)
+        self.stride = max(1, n // LOOKS)
+        self.newest = 1.0  # its weight in the mixture over the one theory gives, smoothed
+        self.mass = 0.0  # of the average
+        self.gap, self.problems, self.restarts = np.inf, 0, 0
+
+    def begin(self, objective: Objective, kappa: float, point: DualPoint, steps: int) -> None:
+        """The first problem is posed after so many steps, centred at the weights of the dual point."""
+        self.sequence = Extrapolation(objective.lam, kappa, objective.weights(point)[0])
+        self.mixture, self.total = point, np.zeros_like(point.vector)
+        self.pose(steps)
+
+    def pose(self, steps: int) -> None:
+        self.begun, self.looks = steps, 0
+
+    @property
+    def lam(self) -> float:
+        """Of the proximal problem."""
+        return self.sequence.lam + self.sequence.kappa
+
+    @property
+    def offset(self) -> np.ndarray:
+        return (self.sequence.kappa / self.lam) * self.sequence.centre
+
+    def weights(self, objective: Objective, point: DualPoint) -> tuple[np.ndarray, Any]:
+        """The proximal problem's weights of a dual point."""
+        v = DualPoint(point.vector + self.lam * self.offset, point.loss)
+        return Objective(objective.problem, self.lam, objective.box).weights(v)
+
+    def point(self, v: np.ndarray, loss: float) -> DualPoint:
+        """The dual point whose weights, before truncation, are v."""
+        return DualPoint(self.lam * (v - self.offset), loss)
+
+    def steps_to_look(self, steps: int) -> float:
+        return self.begun + (self.looks + 1) * self.stride - steps
+
+    def is_solved(self, objective: Objective, w: np.ndarray, gap: float) -> bool:
+        """Whether the proximal problem is, with its gap as far as it is known; and w joins the average."""
+        self.looks += 1
+        wanted = max(1, round(self.passes * LOOKS))
+        if self.averages:
+            fresh = 1.0 - (1.0 - self.sequence.alpha) ** (1.0 / wanted)
+            self.total = (1.0 - fresh) * self.total + fresh * w
+            self.mass = (1.0 - fresh) * self.mass + fresh
+        return self.looks >= wanted or (self.looks >= LOOKS and gap <= self.goal(objective, w))
+
+    def goal(self, objective: Objective, w: np.ndarray) -> float:
+        """The gap at which theory takes a proximal problem for solved."""  # pillutla18, (26) and Cor. 17
+        root = np.sqrt(objective.lam / self.lam)
+        apart = w - self.sequence.centre
+        return root / (2.0 - root) * 0.5 * self.sequence.kappa * objective.inner(apart, apart)
+
+    def advance(self, objective: Objective, w: np.ndarray, point: DualPoint, steps: int) -> None:
+        """Pose the next problem."""
+        self.mixture, share = objective.best_between(self.mixture, point)
+        self.newest += 0.5 * (share / self.sequence.alpha - self.newest)
+        self.sequence.advance(w, self.adapted(share))
+        self.problems += 1
+        self.pose(steps)
+
+    def adapted(self, share: float) -> float:
+        """Adapt the passes a problem gets, or else kappa, which is returned."""
+        kappa, lam = self.sequence.kappa, self.sequence.lam
+        if self.settings.inner is None:
+            if self.newest < NOISY:
+                self.passes = min(self.passes * LENGTHEN, LONGEST)
+            elif self.newest > WASTEFUL and self.passes > SHORTEST:
+                self.passes = max(self.passes / LENGTHEN, SHORTEST)
+            elif self.newest > CALM and self.settings.kappa is None:
+                return max(kappa, min(kappa * STIFFEN, STRONGEST * lam))
+        elif self.settings.kappa is None and self.newest < NOISY:
+            return max(kappa / LENGTHEN, 0.1 * lam)
+        return kappa
+
+    def falls_short(self, gap: float) -> bool:
+        """Whether the certified gap stopped falling."""
+        if self.problems < MANY:
+            return False
+        short = gap > FALLS * self.gap
+        self.gap, self.problems = gap, 0
+        return short
+
+    def restart(self, w: np.ndarray, steps: int) -> None:
+        """Forget the momentum, and go on from w."""
+        self.restarts += 1
+        if self.settings.inner is None:
+            self.passes = min(self.passes * LENGTHEN, LONGEST)
+        self.sequence.restart(w)
+        self.pose(steps)
+
+    def dual(self, objective: Objective, point: DualPoint) -> float:
+        return objective.dual(objective.best_between(self.mixture, point)[0])
+
+    def goes_on(self, settings: Catalyst | None, averages: bool) -> bool:
+        """Whether a run with these parameters continues this sequence."""
+        return (settings, averages) == (self.settings, self.averages)
+
+    def promise(self, objective: Objective, w: np.ndarray, find_point: Callable[[], DualPoint], gap: float) -> float:
+        """The gap of the problem as posed, given that of the proximal one."""
+        point = find_point()
+        primal = 0.5 * objective.lam * objective.inner(w, w) + gap + point.loss - objective.inner(point.vector, w)
+        return primal - objective.dual(self.mixture)
+
+    @property
+    def average(self) -> np.ndarray | None:
+        """Of the iterates of the last problems, as far back as their duals count."""
+        return self.total / self.mass if self.mass > 0.0 else None
+
+    def extras(self) -> dict[str, float]:
+        return {"kappa": self.sequence.kappa, "inner_passes": self.passes, "restarts": self.restarts}

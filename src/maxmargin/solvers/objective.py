@@ -1,0 +1,51 @@
+"""The problem as posed, and the value of a dual point for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..structures.verbs import inner
+from .box import cut_off, truncate
+
+
+class DualPoint(NamedTuple):
+    """All that matters of dual variables alpha; it does not depend on lam."""
+
+    vector: np.ndarray  # lam A alpha = sum_i c_i sum_y alpha_i(y) psi_i(y)
+    loss: float  # b'alpha
+
+
+@dataclass(frozen=True)
+class Objective:
+    """``lam/2 |w|^2 + sum_i c_i H_i(w)`` over a box."""
+
+    problem: Any
+    lam: float
+    box: Any
+
+    def weights(self, point: DualPoint) -> tuple[np.ndarray, Any]:
+        """The weights of a dual point, and what truncation cut off."""
+        return truncate(self.box, point.vector / self.lam)
+
+    def dual(self, point: DualPoint) -> float:
+        w, box = self.weights(point)
+        return point.loss - self.lam * (0.5 * self.inner(w, w) + cut_off(box, w))
+
+    def inner(self, u: np.ndarray, v: np.ndarray) -> float:
+        return float(inner(self.problem, u, v))
+
+    def best_between(self, start: DualPoint, end: DualPoint) -> tuple[DualPoint, float]:
+        """The point with the highest dual value on a segment (where no bound is active; else one that is no lower than
+        the start), and how far along the segment it lies.
+        """
+        w, _ = self.weights(start)
+        direction = end.vector - start.vector
+        slope = end.loss - start.loss - self.inner(w, direction)
+        curvature = self.inner(direction, direction) / self.lam
+        if slope <= 0.0:
+            return start, 0.0
+        share = 1.0 if slope >= curvature else slope / curvature
+        return DualPoint(start.vector + share * direction, start.loss + share * (end.loss - start.loss)), share
