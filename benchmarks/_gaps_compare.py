@@ -12,6 +12,14 @@ from ._gaps_runs import Run
 GOAL = 0.01  # of the first gap
 
 
+class Leads(NamedTuple):
+    """By how much a run is ahead of another after the same oracle calls; primal and dual add up to the gap's lead."""
+
+    primal: float  # lower by
+    dual: float  # higher by
+    rms_hinge: float  # lower by
+
+
 class Comparison(NamedTuple):
     """Two solvers over the same seeds; ratios are other / base."""
 
@@ -21,8 +29,7 @@ class Comparison(NamedTuple):
     ratios: np.ndarray  # of each seed
     cpu_ratio: float
     dual_ratio: float  # of passes to the highest dual value that both reach
-    primal_lead: float  # how much lower the primal value of the other is at equal oracle calls, median over seeds
-    dual_lead: float  # how much higher its dual value is; of one seed, the two leads add up to that of the gap
+    leads: Leads  # medians over seeds
 
     @property
     def ratio(self) -> float:
@@ -34,7 +41,6 @@ def compare(base: list[Run], other: list[Run]) -> Comparison:
     pairs = list(zip(base, other, strict=True))
     passes = np.array([(effort(one, goal), effort(two, goal)) for one, two in pairs])
     seconds = np.array([(effort(one, goal, "seconds"), effort(two, goal, "seconds")) for one, two in pairs])
-    leads = np.array([leads_at_equal_calls(one, two) for one, two in pairs])
     return Comparison(
         goal,
         base=float(np.median(passes[:, 0])),
@@ -42,8 +48,7 @@ def compare(base: list[Run], other: list[Run]) -> Comparison:
         ratios=passes[:, 1] / passes[:, 0],
         cpu_ratio=float(np.median(seconds[:, 1] / seconds[:, 0])),
         dual_ratio=float(np.median([dual_effort_ratio(one, two) for one, two in pairs])),
-        primal_lead=float(np.median(leads[:, 0])),
-        dual_lead=float(np.median(leads[:, 1])),
+        leads=Leads(*np.median([leads_at_equal_calls(one, two) for one, two in pairs], axis=0)),
     )
 
 
@@ -69,13 +74,13 @@ def dual_effort_ratio(base: Run, other: Run) -> float:
     return float(np.interp(goal, other.dual, other.passes) / np.interp(goal, base.dual, base.passes))
 
 
-def leads_at_equal_calls(base: Run, other: Run) -> tuple[float, float]:
+def leads_at_equal_calls(base: Run, other: Run) -> Leads:
     passes = min(base.passes[-1], other.passes[-1])
-    primal, dual = (
+    primal, dual, rms_hinge = (
         np.interp(passes, other.passes, getattr(other, name)) - np.interp(passes, base.passes, getattr(base, name))
-        for name in ("primal", "dual")
+        for name in Leads._fields
     )
-    return -float(primal), float(dual)
+    return Leads(-primal, dual, -rms_hinge)
 
 
 class Rate(NamedTuple):

@@ -16,7 +16,9 @@ from maxmargin import datasets
 from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
 from maxmargin.solvers import BlockFrankWolfe
 from maxmargin.solvers.diagnostics import cache_hit_rate
+from maxmargin.solvers.passes import hinge_pass
 from maxmargin.structures import make_chain_problem
+from maxmargin.structures.verbs import new_work
 
 GAP_EVERY = 5  # passes of steps
 LAMS = {"10/n": 10.0, "1/n": 1.0, "0.1/n": 0.1}
@@ -64,6 +66,7 @@ class Run(NamedTuple):
     dual: np.ndarray
     gap: np.ndarray
     hit_rate: np.ndarray  # of the cache
+    rms_hinge: np.ndarray  # of the best weights, over samples; only where iterates are averaged
 
     def until(self, budget: float) -> Run:
         """The run as it would have been with so many effective passes."""
@@ -89,9 +92,11 @@ def solve(task: Task) -> Run:
     step, sampling, cache = task.variant
     solver = BlockFrankWolfe(sampling, task.averaging, gap_every=task.gap_every, step=step, cache=cache)
     seconds: list[float] = []
+    rms_hinges: list[float] = []
 
     def look(record: Any) -> bool:
         seconds.append(time.process_time() - began)
+        rms_hinges.append(rms_hinge(problem, n, record.w) if task.averaging else np.nan)
         return record.oracle_calls >= task.budget * n or seconds[-1] >= task.max_seconds
 
     began = time.process_time()
@@ -111,7 +116,14 @@ def solve(task: Task) -> Run:
         dual=history["dual"],
         gap=history["gap"],
         hit_rate=cache_hit_rate(history) if cache else np.zeros(len(seconds)),
+        rms_hinge=np.array(rms_hinges),
     )
+
+
+def rms_hinge(problem: Any, n: int, w: np.ndarray) -> float:
+    hinges = np.empty(n)
+    hinge_pass(problem, new_work(problem), w, 0, n, hinges)
+    return float(np.sqrt(np.mean(hinges**2)))
 
 
 def in_turn(function: Callable[[Given], Found], tasks: Iterable[Given], workers: int) -> Iterator[Found]:
