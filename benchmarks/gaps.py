@@ -43,7 +43,7 @@ PLANS = [
 ]
 LATE = Plan("large", "0.1/n", 1000, 1)
 # on OCR-small it is there after 100 passes, and not after 60
-QUICK = [Plan("small", "1/n", 100, 2)]
+QUICK = [Plan("small", "1/n", 100, 1)]
 
 
 class Question(NamedTuple):
