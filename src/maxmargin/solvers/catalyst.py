@@ -22,8 +22,7 @@ LOOKS = 4  # a pass: when iterates join the average and accuracy is judged
 SHORTEST, LONGEST = 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
 
-# kappa / lam, where it is not given.
-WEAKEST, STRONGEST = 3.0, 20.0
+WEAKEST = 3.0  # kappa / lam, where it is not given
 
 # Where the curvature is less than this many times lam, plain steps take a few passes, and nothing is to be gained.
 EASY = 4.0
@@ -76,15 +75,15 @@ def problems_for(
     lam = objective.lam
     if settings is None:
         return OneProblem(lam, settings)
-    kappa = settings.kappa
-    if kappa is None:
-        curvature = find_curvature()
-        if curvature < EASY * lam:
+    if settings.kappa is not None:
+        kappa = highest = float(settings.kappa)
+    else:
+        highest = find_curvature()  # with kappa there, a pass would solve a problem
+        if highest < EASY * lam:
             return OneProblem(lam, settings)
-        # at lam + kappa = curvature a pass would solve a problem, at kappa = 0 nothing were gained: in between
-        kappa = min(max(0.5 * np.sqrt(lam * curvature), WEAKEST * lam), STRONGEST * lam)
+        kappa = max(0.5 * np.sqrt(lam * highest), WEAKEST * lam)
     sequence = ProximalSequence(settings, averages, len(objective.problem.weight))
-    sequence.begin(objective, float(kappa), point, steps)
+    sequence.begin(objective, kappa, highest, point, steps)
     return sequence
 
 
@@ -159,8 +158,9 @@ class ProximalSequence:
         self.mass = 0.0  # of the average
         self.gap, self.problems, self.restarts = np.inf, 0, 0
 
-    def begin(self, objective: Objective, kappa: float, point: DualPoint, steps: int) -> None:
+    def begin(self, objective: Objective, kappa: float, highest: float, point: DualPoint, steps: int) -> None:
         """The first problem is posed after so many steps, centred at the weights of the dual point."""
+        self.highest = highest  # that kappa may become
         self.sequence = Extrapolation(objective.lam, kappa, objective.weights(point)[0])
         self.mixture, self.total = point, np.zeros_like(point.vector)
         self.pose(steps)
@@ -222,7 +222,7 @@ class ProximalSequence:
             elif self.newest > WASTEFUL and self.passes > SHORTEST:
                 self.passes = max(self.passes / LENGTHEN, SHORTEST)
             elif self.newest > CALM and self.settings.kappa is None:
-                return max(kappa, min(kappa * STIFFEN, STRONGEST * lam))
+                return min(kappa * STIFFEN, max(self.highest, kappa))
         elif self.settings.kappa is None and self.newest < NOISY:
             return max(kappa / LENGTHEN, 0.1 * lam)
         return kappa

@@ -56,7 +56,7 @@ class Engine(Protocol):
     def extras(self) -> dict[str, float]:
         """Further columns for the history."""
 
-    def reconsider(self, record: Record, tol: float) -> None:
+    def reconsider(self, record: Record) -> None:
         """A new record is there: a chance to change course."""
 
     def certify(self) -> list[Certified]:
@@ -192,7 +192,7 @@ class _Run:
         record.extras = self.engine.extras()
         self.rows.append(row_of(record))
         self.last_record = record
-        self.engine.reconsider(record, self.limits.tol)
+        self.engine.reconsider(record)
         answers = [callback(record) for callback in self.callbacks]
         return any(answers)
 

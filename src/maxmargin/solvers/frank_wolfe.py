@@ -104,7 +104,7 @@ class _Engine:
     def extras(self) -> dict[str, float]:
         return {}
 
-    def reconsider(self, record: Record, tol: float) -> None:
+    def reconsider(self, record: Record) -> None:
         return None
 
     def certify(self) -> list[Certified]:

@@ -20,16 +20,11 @@ from .averaging import NoAveraging, WeightedAveraging, settle, weight_until
 from .loop import HITS, MISSES, block_steps
 from .memory import NoCache, nameless
 from .samplers import GapSampler, Order
-from .steps import continued, switched
 
 # Entering a compiled loop costs about as much as this many of its steps.
 COMPILED_CHUNK = 500
 
 CURVATURE_BLOCKS = 100
-
-# Frank-Wolfe gaps fall like 1/k. After this many passes, a gap more than this many times above the tolerance would
-# take as many times the passes so far; pairwise steps, linear in the end, are the better hope.
-SWITCH_AFTER, SWITCH_ABOVE = 50, 4
 
 
 class Parts(NamedTuple):
@@ -52,7 +47,6 @@ class BlockState(NamedTuple):
     w: np.ndarray
     averaging: Any
     memory: Any
-    step: Any
     box: Any
     gaps: np.ndarray
     total_gap: float
@@ -77,7 +71,6 @@ class BlockEngine:
         self.chunk = compiled if runs_compiled(self.problem) else 1
         self.oracle_calls, self.tally = 0, np.zeros(2, np.int64)
         self.sampler: Any = None
-        self.step = parts.step
         if state is None:
             self.begin(random_state)
         else:
@@ -128,7 +121,6 @@ class BlockEngine:
         self.memory = state.memory
         if type(self.memory) is not type(self.parts.memory):
             self.memory = nameless(self.parts.memory)
-        self.step = continued(self.step, state.step)
         if random_state is not None:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
         fresh = self.new_averaging()
@@ -177,7 +169,7 @@ class BlockEngine:
             sampler,
             self.parts.cache,
             self.memory,
-            self.step,
+            self.parts.step,
             self.averaging,
             self.box,
             self.w,
@@ -214,9 +206,7 @@ class BlockEngine:
             found |= {"cache_hits": int(self.tally[HITS]), "cache_misses": int(self.tally[MISSES])}
         return found
 
-    def reconsider(self, record: Record, tol: float) -> None:
-        if record.passes >= SWITCH_AFTER and record.gap > SWITCH_ABOVE * tol:
-            self.step = switched(self.step)
+    def reconsider(self, record: Record) -> None:
         if self.outer.falls_short(record.gap):
             point = self.dual_point()
             self.outer.restart(record.w, self.steps)
@@ -251,7 +241,6 @@ class BlockEngine:
             self.w,
             self.averaging,
             self.memory,
-            self.step,
             self.box,
             self.gaps,
             self.total_gap,

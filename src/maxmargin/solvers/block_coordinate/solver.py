@@ -15,7 +15,7 @@ from ..box import box_for
 from ..catalyst import Catalyst, as_catalyst
 from .engine import BlockEngine, Parts
 from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
-from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep, SwitchedStep
+from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -55,9 +55,7 @@ class BlockFrankWolfe(Solver):
         or the average is returned, whichever has the lower primal value
     line_search : the exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only
     gap_every : passes between two certificates
-    step : "fw", "away" or "pairwise". The latter two know the outputs that hold dual mass, and converge linearly.
-        "auto" begins with Frank-Wolfe steps, and turns to safeguarded pairwise ones, keeping the dual, when the decay
-        of the gap does not promise the tolerance
+    step : "fw", "away" or "pairwise". The latter two know the outputs that hold dual mass, and converge linearly
     cache : False, True or a `Cache`: ask remembered outputs before the oracle
     safeguard : with pairwise steps, take the Frank-Wolfe step where it gains more
     lower, upper : bounds on w, numbers or arrays of its length
@@ -121,7 +119,6 @@ STEPS: dict[str, Callable[[BlockFrankWolfe], Any]] = {
     "fw": lambda solver: LineSearch(0.0) if solver.line_search else FixedStep(0.0),
     "away": lambda solver: AwayStep(0.0),
     "pairwise": lambda solver: PairwiseStep(bool(solver.safeguard)),
-    "auto": lambda solver: SwitchedStep(False),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -104,9 +104,14 @@ def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, 
     toward_corner(memory, box, problem, blocks, work, w, i, slot, gap, lam)
 
 
-@helper
-def pair_step(safeguard, memory, box, problem, blocks, work, w, i, slot, value, gap, lam):
-    """Mass goes from the worst active corner to the new one; where a plain step gains more, the safeguard takes it."""
+class PairwiseStep(NamedTuple):
+    """Mass goes from the worst active corner to the new one."""  # osokin16, Alg. 3
+
+    safeguard: bool  # take the Frank-Wolfe step where it gains more
+
+
+@implements(change_block, PairwiseStep)
+def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
     scale = problem.weight[i] / lam
     worst = worst_slot(memory, problem, work, w, i)
     pair_gain, pair_length = -np.inf, 0.0
@@ -116,7 +121,7 @@ def pair_step(safeguard, memory, box, problem, blocks, work, w, i, slot, value, 
         curvature = lam * scale * scale * pair_norm(problem, blocks, work, i)
         pair_length = best_length(pair_gap, curvature, memory.mass[i, worst])
         pair_gain = gain(pair_gap, curvature, pair_length)
-    if pair_gain == -np.inf or safeguard or has_nameless_mass(memory, i):
+    if pair_gain == -np.inf or step.safeguard or has_nameless_mass(memory, i):
         curvature = lam * scale * scale * direction_norm(problem, blocks, work, i)
         gamma = best_length(gap, curvature, 1.0)
         if gain(gap, curvature, gamma) > pair_gain:
@@ -129,38 +134,3 @@ def pair_step(safeguard, memory, box, problem, blocks, work, w, i, slot, value, 
     dropped = pair_length == memory.mass[i, worst]
     memory.mass[i, worst] = 0.0 if dropped else memory.mass[i, worst] - pair_length
     memory.mass[i, slot] += pair_length
-
-
-class PairwiseStep(NamedTuple):
-    """Mass goes from the worst active corner to the new one."""  # osokin16, Alg. 3
-
-    safeguard: bool  # take the Frank-Wolfe step where it gains more
-
-
-@implements(change_block, PairwiseStep)
-def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
-    pair_step(step.safeguard, memory, box, problem, blocks, work, w, i, slot, value, gap, lam)
-
-
-class SwitchedStep(NamedTuple):
-    """Frank-Wolfe steps, until the engine turns to safeguarded pairwise ones."""
-
-    pairwise: bool
-
-
-@implements(change_block, SwitchedStep)
-def _(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n):
-    if step.pairwise:
-        pair_step(True, memory, box, problem, blocks, work, w, i, slot, value, gap, lam)
-    else:
-        toward_corner(memory, box, problem, blocks, work, w, i, slot, gap, lam)
-
-
-def switched(step: Any) -> Any:
-    """The step after a turn to pairwise ones, where it has such a turn."""
-    return SwitchedStep(True) if isinstance(step, SwitchedStep) else step
-
-
-def continued(step: Any, earlier: Any) -> Any:
-    """The step of a run that goes on from another: a turn is not taken back."""
-    return earlier if isinstance(step, SwitchedStep) and isinstance(earlier, SwitchedStep) else step
