@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._gaps_runs import Run
+from ._report import effort_to
 
 GOAL = 0.01  # of the first gap
 
@@ -58,15 +59,8 @@ def common_goal(runs: Iterable[Run]) -> float:
 
 
 def effort(run: Run, goal: float, axis: str = "passes") -> float:
-    """Effective passes (or seconds) to a gap, log-linear between certificates; infinite if it is not reached."""
-    at = np.flatnonzero(run.gap <= goal)
-    if len(at) == 0:
-        return np.inf
-    x, k = getattr(run, axis), at[0]
-    if k == 0:
-        return float(x[0])
-    upper, lower = np.log(run.gap[k - 1]), np.log(max(run.gap[k], 1e-300))
-    return float(x[k - 1] + (x[k] - x[k - 1]) * (upper - np.log(goal)) / (upper - lower))
+    """Effective passes (or seconds) to a gap."""
+    return effort_to(goal, run.gap, getattr(run, axis))
 
 
 def dual_effort_ratio(base: Run, other: Run) -> float:

@@ -12,7 +12,9 @@ from maxmargin.solvers import BlockFrankWolfe, Cache
 from maxmargin.solvers.diagnostics import block_gaps, curvature_bounds, nonuniformity, predicted_speedup
 
 from ._gaps_compare import compare
-from ._gaps_runs import GAP_EVERY, LAMS, VARIANTS, Run, Runs, Variant, in_turn, load
+from ._gaps_runs import GAP_EVERY, LAMS, VARIANTS, Run, Runs, Variant
+from ._problems import load
+from ._report import in_turn
 
 OUTPUT = Path(__file__).parent / "output"
 NEVER = Cache(F=1e300, nu=1e300)  # remembers outputs, never uses them; infinity times a gap of 0 would
@@ -105,7 +107,7 @@ class Look(NamedTuple):
 
 def look_along(setting: Setting) -> list[Look]:
     """A run that is looked at after each pass of steps, outside its accounts."""
-    problem, n = load(setting.split)
+    problem, n = load(f"OCR-{setting.split}")
     engine = BlockFrankWolfe(setting.sampling, cache=NEVER).start(problem, LAMS[setting.lam] / n, None, 0, None)
     engine.certify()
     looks: list[Look] = []
@@ -130,7 +132,7 @@ def figure_one(lams: list[str], budget: float, runs: Runs, workers: int) -> None
     found = zip(settings, in_turn(look_along, settings, workers), strict=True)
     for lam in lams:
         print(f"\nFigure 1, OCR-small, lam = {lam}, Frank-Wolfe steps, one seed, {budget:g} effective passes;")
-        print(f"  chi, the nonuniformity over blocks, is at most {np.sqrt(load('small')[1]):.0f}:")
+        print(f"  chi, the nonuniformity over blocks, is at most {np.sqrt(load('OCR-small')[1]):.0f}:")
         print("                              lowest  remembered / exact     chi(gaps)  chi(C)  predicted speed-up")
         print("  sampling, refreshed            gap   median   at the end  first  last    last       first   last")
         for setting, looks in (next(found) for _ in choices):

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache
 from itertools import product
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from maxmargin import datasets
-from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
 from maxmargin.solvers import BlockFrankWolfe
 from maxmargin.solvers.diagnostics import cache_hit_rate
 from maxmargin.solvers.passes import hinge_pass
-from maxmargin.structures import make_chain_problem
 from maxmargin.structures.verbs import new_work
+
+from ._problems import load
+from ._report import in_turn
 
 GAP_EVERY = 5  # passes of steps
 LAMS = {"10/n": 10.0, "1/n": 1.0, "0.1/n": 0.1}
-
-Given = TypeVar("Given")
-Found = TypeVar("Found")
 
 
 class Variant(NamedTuple):
@@ -78,17 +71,8 @@ Key = tuple[str, str, Variant]  # split, lam, solver
 Runs = dict[Key, list[Run]]  # one a seed
 
 
-@cache
-def load(split: str) -> tuple[Any, int]:
-    """The problem and its number of samples."""
-    data = datasets.fetch_ocr(split)  # type: ignore[arg-type]
-    stacked = stack_sequences(data.X_train)
-    codes, classes = encode_labels(stack_labels(data.y_train, stacked.offsets), stacked.offsets)
-    return make_chain_problem(stacked.rows, stacked.offsets, codes, len(classes)), len(stacked.offsets) - 1
-
-
 def solve(task: Task) -> Run:
-    problem, n = load(task.split)
+    problem, n = load(f"OCR-{task.split}")
     step, sampling, cache = task.variant
     solver = BlockFrankWolfe(sampling, task.averaging, gap_every=task.gap_every, step=step, cache=cache)
     seconds: list[float] = []
@@ -124,15 +108,6 @@ def rms_hinge(problem: Any, n: int, w: np.ndarray) -> float:
     hinges = np.empty(n)
     hinge_pass(problem, new_work(problem), w, 0, n, hinges)
     return float(np.sqrt(np.mean(hinges**2)))
-
-
-def in_turn(function: Callable[[Given], Found], tasks: Iterable[Given], workers: int) -> Iterator[Found]:
-    """Results in the order of the tasks, from so many processes."""
-    if workers == 1:
-        yield from map(function, tasks)
-        return
-    with ProcessPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
-        yield from pool.map(function, tasks)
 
 
 def solve_groups(seeds: dict[Key, int], budget: float, workers: int, averaging: str | None = None) -> Runs:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 
 
 class Bar(NamedTuple):
@@ -78,3 +83,24 @@ def time_in_turn(calls: dict[str, Callable[[int], None]], rounds: int, warm_up: 
             call(turn)
             seconds[name].append(time.process_time() - before)
     return {name: np.array(values[warm_up:]) for name, values in seconds.items()}
+
+
+def in_turn(function: Callable[[Given], Found], tasks: Iterable[Given], workers: int) -> Iterator[Found]:
+    """Results in the order of the tasks, from so many processes."""
+    if workers == 1:
+        yield from map(function, tasks)
+        return
+    with ProcessPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
+        yield from pool.map(function, tasks)
+
+
+def effort_to(goal: float, gap: np.ndarray, effort: np.ndarray) -> float:
+    """Effort to a gap, log-linear between certificates; infinite if it is not reached."""
+    at = np.flatnonzero(gap <= goal)
+    if len(at) == 0:
+        return np.inf
+    k = at[0]
+    if k == 0:
+        return float(effort[0])
+    upper, lower = np.log(gap[k - 1]), np.log(max(gap[k], 1e-300))
+    return float(effort[k - 1] + (effort[k] - effort[k - 1]) * (upper - np.log(goal)) / (upper - lower))

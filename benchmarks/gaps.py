@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from ._gaps_compare import Comparison, compare, late_rate, passes_a_decade
 from ._gaps_figures import draw, figure_one
-from ._gaps_runs import LAMS, VARIANTS, Key, Run, Runs, Task, Variant, in_turn, solve, solve_groups
-from ._report import Bar, arguments, finish
+from ._gaps_runs import LAMS, VARIANTS, Key, Run, Runs, Task, Variant, solve, solve_groups
+from ._report import Bar, arguments, finish, in_turn
 
 LARGE_LAM = "10/n"
 END, END_SECONDS = 1e-8, 250.0  # CPU seconds, each run

@@ -22,8 +22,6 @@ LOOKS = 4  # a pass: when iterates join the average and accuracy is judged
 SHORTEST, LONGEST = 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
 
-WEAKEST = 3.0  # kappa / lam, where it is not given
-
 # Where the curvature is less than this many times lam, plain steps take a few passes, and nothing is to be gained.
 EASY = 4.0
 
@@ -81,7 +79,7 @@ def problems_for(
         highest = find_curvature()  # with kappa there, a pass would solve a problem
         if highest < EASY * lam:
             return OneProblem(lam, settings)
-        kappa = max(0.5 * np.sqrt(lam * highest), WEAKEST * lam)
+        kappa = 0.5 * np.sqrt(lam * highest)
     sequence = ProximalSequence(settings, averages, len(objective.problem.weight))
     sequence.begin(objective, kappa, highest, point, steps)
     return sequence
