@@ -16,7 +16,7 @@ from ..passes import gap_pass, hinge_pass, settle_pass, weights_pass
 from ..result import Record
 from .averaging import NoAveraging, WeightedAveraging, settle, weight_until
 from .loop import HITS, MISSES, block_steps
-from .memory import NoCache, nameless
+from .memory import NoCache, doubled, nameless, taken_over
 from .samplers import GapSampler, Order
 from .steps import continued, switched
 
@@ -99,9 +99,9 @@ class BlockEngine:
         release_all(state.box, v)
         self.w, self.box = truncate(self.parts.box, v * (state.lam / self.lam))  # the same alpha under another lam
         self.gaps, self.total_gap = state.gaps, state.total_gap
-        self.memory = state.memory
-        if type(self.memory) is not type(self.parts.memory):
-            self.memory = nameless(self.parts.memory)
+        own = self.parts.memory
+        same_kind = type(state.memory) is type(own)
+        self.memory = taken_over(own, state.memory, self.problem) if same_kind else nameless(own)
         self.step = continued(self.step, state.step)
         if random_state is not None:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
@@ -115,7 +115,7 @@ class BlockEngine:
     def prepare(self) -> None:
         nothing = np.empty(0)
         empty = np.empty(0, np.int64)
-        self.run_loop(GapSampler.over(nothing, empty, nothing) if self.parts.by_gaps else Order(empty), 0)
+        self.run_loop(GapSampler.over(nothing, empty, nothing) if self.parts.by_gaps else Order(empty), 0, 0)
         gap_pass(self.problem, self.blocks, self.passes.work, self.w, 0, 0, nothing, nothing)
         if self.parts.averages:
             hinge_pass(self.problem, self.passes.work, self.w, 0, 0, nothing)
@@ -124,12 +124,16 @@ class BlockEngine:
 
     def advance(self, n_steps: int) -> None:
         missed = self.tally[MISSES]
-        self.run_loop(self.next_blocks(n_steps), n_steps)
+        sampler = self.next_blocks(n_steps)
+        taken = self.run_loop(sampler, 0, n_steps)
+        while taken < n_steps:
+            self.memory = doubled(self.memory, self.problem)
+            taken = self.run_loop(sampler, taken, n_steps)
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)
 
-    def run_loop(self, sampler: Any, n_steps: int) -> None:
-        block_steps(
+    def run_loop(self, sampler: Any, at: int, end: int) -> int:
+        return block_steps(
             self.problem,
             self.blocks,
             self.passes.work,
@@ -144,7 +148,8 @@ class BlockEngine:
             self.gaps,
             self.total_gap,
             self.tally,
-            n_steps,
+            at,
+            end,
             self.steps,
         )
 
