@@ -5,14 +5,15 @@ import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, Cache
 from maxmargin.solvers.block_coordinate.loop import HITS, MISSES
-from maxmargin.solvers.block_coordinate.memory import new_memory, remember, shift_mass, worst_slot
+from maxmargin.solvers.block_coordinate.memory import doubled, needs_room, new_memory, remember, shift_mass, worst_slot
 from maxmargin.solvers.block_coordinate.solver import SAMPLING
 from maxmargin.structures import chain, make_multiclass_problem
-from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings, new_work, output_bytes
+from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings, new_work, output_bound, output_bytes
 from structures.pairs import COST, Subsets, chain_pair, multiclass_pair
 from structures.test_labelings import remembered_row
 
 from .conftest import LAM, PROBLEMS, named_pair, optimum
+from .test_warm_start import flat
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 
@@ -76,7 +77,8 @@ def check_masses(pair, engine):
     assert reference.is_feasible(alpha, tol=1e-12)
     check_marginals(pair, engine.blocks, alpha)
     assert mean_loss(pair.problem, engine.blocks) == pytest.approx(reference.ell_of(alpha), abs=1e-12)
-    assert pair.to_reference(engine.w) == pytest.approx(reference.weights_of(alpha, engine.lam), abs=1e-11)
+    weights = engine.dual_point().vector / engine.lam
+    assert pair.to_reference(weights) == pytest.approx(reference.weights_of(alpha, engine.lam), abs=1e-11)
 
 
 @each_step
@@ -134,10 +136,10 @@ def test_full_steps_reset_the_masses(name, step):
     check_masses(pair, engine)
 
 
-def small_memory(capacity, n_labels=6):
+def small_memory(slots, n_labels=6, **options):
     """The memory of two samples of six classes, and a way to have an output remembered."""
     problem = make_multiclass_problem(np.eye(2), np.array([0, 1]), n_labels)
-    memory, work = new_memory(new_labelings(problem, capacity), 2, capacity), new_work(problem)
+    memory, work = new_memory(new_labelings(problem, slots), 2, slots, slots)._replace(**options), new_work(problem)
 
     def note(label, k, i=0):
         work.label[0] = label
@@ -179,6 +181,36 @@ def test_the_output_with_the_least_mass_makes_room_if_all_have_some():
     assert note(4, 9) == 1  # of equal masses, the older
 
 
+def test_slots_beyond_the_capacity_are_for_mass():
+    memory, note = small_memory(4, capacity=2)
+    assert [note(2, 0), note(3, 1), note(2, 2)] == [1, 1, 1]  # the output without mass makes room
+    memory.mass[0, :2] = 0.5
+    assert note(3, 3) == 2
+    assert note(4, 4) == 2
+    memory.mass[0] = [0.5, 0.0, 0.5, 0.0]
+    assert note(5, 5) == 1
+    assert memory.labelings[0].tolist() == [0, 5, 4, 0]
+    assert memory.filled.tolist() == [3, 1]
+
+
+def test_room_is_needed_where_all_slots_hold_mass():
+    memory, note = small_memory(3, limit=5)
+    note(2, 0), note(3, 1)
+    memory.mass[0] = [0.5, 0.0, 0.5]
+    assert not needs_room(memory, 0)
+    memory.mass[0] = [0.5, 0.25, 0.25]
+    assert [needs_room(memory, i) for i in range(2)] == [True, False]
+    problem = make_multiclass_problem(np.eye(2), np.array([0, 1]), 6)
+    larger = doubled(memory, problem)
+    assert not needs_room(larger, 0)
+    assert larger.labelings.tolist() == [[0, 2, 3, 0, 0], [1, 0, 0, 0, 0]]
+    assert larger.mass.tolist() == [[0.5, 0.25, 0.25, 0, 0], [1, 0, 0, 0, 0]]
+    assert larger.last_used.tolist() == [[0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+    assert larger.filled is memory.filled
+    larger.mass[0], larger.filled[0] = 0.2, 5
+    assert not needs_room(larger, 0)  # there is no more
+
+
 def test_mass_moves_along_a_step():
     memory, note = small_memory(4)
     note(2, 0), note(3, 1)
@@ -193,7 +225,7 @@ def test_mass_moves_along_a_step():
 
 def test_the_worst_slot_has_mass():
     pair = multiclass_pair(cost=COST)
-    memory, work = new_memory(new_labelings(pair.problem, 3), 6, 3), new_work(pair.problem)
+    memory, work = new_memory(new_labelings(pair.problem, 3), 6, 3, 3), new_work(pair.problem)
     memory.labelings[:] = [0, 1, 2]
     memory.filled[:] = 3
     rng = np.random.default_rng(0)
@@ -206,13 +238,106 @@ def test_the_worst_slot_has_mass():
         assert worst_slot(memory, pair.problem, work, w, i) == expected
 
 
+def room_for(problem, slots):
+    """The bytes of so many slots."""
+    return slots * (output_bytes(problem) + 16 * len(problem.weight))
+
+
+GROWING = {step: STEPS[step] for step in ("away", "pairwise", "safeguard")} | {
+    "pairwise cached": {"step": "pairwise", "cache": Cache(capacity=2)},
+    "by gaps": {"step": "pairwise", "sampling": "gap"},
+    "auto": {"step": "pairwise", "averaging": "weighted", "acceleration": "catalyst"},
+}
+each_growing = pytest.mark.parametrize("step", GROWING)
+
+
+def growing(step, **options):
+    """A solver that begins with two slots a block; without a cache that takes a rule that never hits."""
+    return BlockFrankWolfe(**{"cache": Cache(1e300, 1e300, capacity=2)} | GROWING[step] | options)
+
+
+@each_growing
+@each_problem
+def test_memory_grows_with_the_mass(name, step):
+    pair = named_pair(name)
+    engine = growing(step).start(pair.problem, LAM, None, 0, None)
+    engine.certify()
+    assert engine.memory.mass.shape[1] == 2
+    for _ in range(10):
+        engine.advance(9)
+        check_masses(pair, engine)  # nothing is forgotten
+        slots = engine.memory.mass.shape[1]
+        held = np.count_nonzero(engine.memory.mass, axis=1)
+        assert np.all(engine.memory.filled <= slots)
+    assert slots > 2
+    assert held.max() > 2
+    if name.startswith("multiclass"):
+        assert slots == 3  # there are no more outputs
+
+
+@each_growing
+@each_problem
+def test_growth_depends_on_steps_only(name, step):
+    whole, single, parts = (growing(step).start(named_pair(name).problem, LAM, None, 0, None) for _ in range(3))
+    for engine in (whole, single, parts):
+        engine.certify()
+    whole.advance(90)
+    for _ in range(90):
+        single.advance(1)
+    for chunk in (1, 30, 7, 2, 50):
+        parts.advance(chunk)
+    assert whole.memory.mass.shape[1] > 2
+    for other in (single, parts):
+        assert flat(other.state()) == flat(whole.state())
+        assert other.oracle_calls == whole.oracle_calls
+
+
+@each_growing
+@each_problem
+def test_a_grown_memory_is_carried_on(name, step):
+    def run(passes, **options):
+        return growing(step).solve(named_pair(name).problem, LAM, tol=0, max_passes=passes, **options)
+
+    first, whole = run(10, random_state=0), run(20, random_state=0)
+    assert first.state.memory.mass.shape[1] > 2
+    second = run(10, state=first.state)
+    assert flat(second.state) == flat(whole.state)
+
+
+def test_another_cache_changes_room_and_limit_of_a_carried_memory():
+    problem = named_pair("chain").problem
+    state = growing("pairwise").solve(problem, LAM, tol=0, max_passes=3, random_state=0).state
+    slots = state.memory.mass.shape[1]
+    for capacity, expected in ((2, slots), (3 * slots, 3 * slots)):
+        cache = Cache(capacity=capacity, max_bytes=room_for(problem, capacity))
+        memory = BlockFrankWolfe(step="pairwise", cache=cache).start(problem, LAM, state, None, None).memory
+        assert memory.mass.shape[1] == expected  # what is known stays known, whatever the limit
+        assert (memory.capacity, memory.limit) == (capacity, capacity)
+        assert memory.mass[:, :slots].tolist() == state.memory.mass.tolist()
+
+
+def test_frank_wolfe_steps_need_no_masses_and_no_growth():
+    engine = started(named_pair("chain"), cache=Cache(capacity=2))
+    engine.advance(200)
+    assert engine.memory.mass.shape[1] == 2
+
+
+def test_memory_without_a_limit_of_its_own():
+    problem = named_pair("chain").problem
+    limits = [
+        BlockFrankWolfe(step=step).start(problem, LAM, None, 0, None).memory.limit for step in ("away", "pairwise")
+    ]
+    assert limits == [min(int(1e9 / room_for(problem, 1)), output_bound(problem))] * 2
+    endless = BlockFrankWolfe(step="away", cache=Cache(max_bytes=np.inf)).start(problem, LAM, None, 0, None)
+    assert endless.memory.limit == output_bound(problem)
+
+
 @pytest.mark.parametrize("step", ["away", "pairwise", "safeguard", "fw"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_forgotten_mass_leaves_the_certificate_valid(name, step):
     pair, best = named_pair(name), optimum(name)
     options = {key: value for key, value in STEPS[step].items() if key != "cache"}
-    engine = started(pair, cache=Cache(capacity=2), **options)
-    assert engine.memory.mass.shape[1] == 2
+    engine = started(pair, cache=Cache(max_bytes=room_for(pair.problem, 2.9)), **options)
     duals = []
     for _ in range(40):
         engine.advance(engine.n)
@@ -222,7 +347,7 @@ def test_forgotten_mass_leaves_the_certificate_valid(name, step):
         assert np.sum(engine.gaps) == pytest.approx(iterate.primal - iterate.dual, abs=1e-11)
         assert np.all(engine.memory.mass >= 0)
         assert np.all(engine.memory.mass.sum(axis=1) <= 1 + 1e-12)
-        assert np.all(engine.memory.filled <= 2)
+        assert engine.memory.mass.shape[1] == 2
     assert np.all(np.diff(duals) >= -1e-13)
     if name != "custom weighted":
         assert np.any(engine.memory.mass.sum(axis=1) < 1 - 1e-3)  # something was forgotten
@@ -234,8 +359,9 @@ def test_forgotten_mass_leaves_the_certificate_valid(name, step):
 )
 @pytest.mark.parametrize("name", ["chain", "custom"])
 def test_converges_though_mass_was_forgotten(name, step):
-    solver = BlockFrankWolfe("permutation", **STEPS[step] | {"cache": Cache(capacity=2)})
-    result = solver.solve(named_pair(name).problem, LAM, tol=0.01, max_passes=1000, random_state=0)
+    problem = named_pair(name).problem
+    solver = BlockFrankWolfe("permutation", **STEPS[step] | {"cache": Cache(max_bytes=room_for(problem, 2))})
+    result = solver.solve(problem, LAM, tol=0.01, max_passes=1000, random_state=0)
     assert result.gap <= 0.01
 
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
+from maxmargin.solvers import BlockFrankWolfe, Cache, FrankWolfe
 from maxmargin.structures import chain
 from structures.pairs import COST, Subsets, chain_pair, interpreted, multiclass_pair
 
@@ -60,6 +60,21 @@ def test_compiled_agrees_with_interpreted(name, solver):
     with interpreted():
         plain = run(name, solver)
     assert_close(compiled, plain)
+
+
+@pytest.mark.parametrize("name", ["chain dense", "multiclass dense"])
+def test_compiled_memory_grows_as_interpreted(name):
+    solver = BlockFrankWolfe("permutation", step="pairwise", cache=Cache(capacity=2), safeguard=True)
+    compiled = run(name, solver, max_passes=10)
+    with interpreted():
+        plain = run(name, solver, max_passes=10)
+    assert_close(compiled, plain)
+    found, expected = compiled.state.memory, plain.state.memory
+    assert expected.mass.shape[1] > 2
+    assert found.mass == pytest.approx(expected.mass, abs=1e-9)
+    assert found.filled.tolist() == expected.filled.tolist()
+    assert found.last_used.tolist() == expected.last_used.tolist()
+    assert np.array_equal(*(getattr(memory.labelings, "codes", memory.labelings) for memory in (found, expected)))
 
 
 @pytest.mark.parametrize("name", ["chain dense", "chain sparse"])

@@ -9,6 +9,7 @@ from maxmargin.structures.multiclass import MulticlassProblem
 from maxmargin.structures.verbs import (
     block_value,
     direction_norm,
+    enlarged,
     find_potentials,
     is_corner,
     keep_corner,
@@ -117,6 +118,19 @@ def test_slots_keep_what_they_were_given(pair):
         slots.keep(int(slots.rng.integers(pair.reference.n)), int(slots.rng.integers(CAPACITY)))
     found = [[remembered_row(pair, slots.labelings, i, j) for j in range(CAPACITY)] for i in range(pair.reference.n)]
     assert found == slots.rows.tolist()
+
+
+def test_larger_labelings_keep_what_is_filled(pair):
+    slots = Slots(pair).fill()
+    filled = slots.rng.integers(1, CAPACITY + 1, size=pair.reference.n)
+    slots.labelings = enlarged(pair.problem, slots.labelings, filled, 3 * CAPACITY)
+    slots.rows = np.pad(slots.rows, ((0, 0), (0, 2 * CAPACITY)))
+    for i, count in enumerate(filled):
+        for j in range(count, 3 * CAPACITY, 2):  # what is written later stays in its slot
+            slots.keep(i, j)
+    for i, count in enumerate(filled):
+        for j in (*range(count), *range(count, 3 * CAPACITY, 2)):
+            assert remembered_row(pair, slots.labelings, i, j) == slots.rows[i, j]
 
 
 def test_is_corner(pair):

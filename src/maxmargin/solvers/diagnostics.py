@@ -72,7 +72,7 @@ def curvature_bounds(problem: Any, state: BlockState) -> CurvatureBounds:
     n, work, memory = n_blocks(problem), new_work(problem), state.memory
     if not isinstance(memory, Memory):
         capacity = min(3, output_bound(problem))  # the true output is there already
-        memory = new_memory(new_labelings(problem, capacity), n, capacity)
+        memory = new_memory(new_labelings(problem, capacity), n, capacity, capacity)
         for w in (np.zeros_like(state.w), state.w):
             _remember_pass(problem, work, memory, w, n)
     radius, diameter = np.zeros(n), np.zeros(n)

@@ -105,6 +105,7 @@ class _Run:
         self.start = engine.steps
         self.last = self.start + self.steps_in(limits.max_passes)
         self.certificate_seconds = 0.0
+        self.doubt = 1  # grows with promises that a certificate did not keep: each costs passes of oracle calls
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
 
     @property
@@ -146,10 +147,12 @@ class _Run:
         engine = self.engine
         # where to stop must not depend on the clock: the same seed, the same run
         beat = engine.n * -(-BEAT_CHUNKS * engine.chunk // engine.n)
+        beat *= self.doubt
         chunk, pause = engine.chunk, engine.steps + beat
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
             if engine.steps == pause:
                 if engine.promise() <= self.limits.tol:
+                    self.doubt *= 2
                     return
                 pause += beat
             before, steps = time.perf_counter(), engine.steps

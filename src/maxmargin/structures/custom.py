@@ -210,6 +210,9 @@ class CustomProblem:
     def new_labelings(self, capacity: int) -> list[list[Output]]:
         return [[Output(self.truth[i], 0.0)] * capacity for i in range(self.n)]
 
+    def enlarged(self, labelings: list[list[Output]], filled: np.ndarray, capacity: int) -> list[list[Output]]:
+        return [slots + [slots[0]] * (capacity - len(slots)) for slots in labelings]
+
     def keep_corner(self, labelings: list[list[Output]], work: Corners, i: int, j: int) -> None:
         labelings[i][j] = work.corner
 

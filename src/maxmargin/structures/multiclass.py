@@ -34,6 +34,7 @@ from .verbs import (
     corner_loss,
     dimension,
     direction_norm,
+    enlarged,
     find_corner,
     find_potentials,
     inner,
@@ -295,6 +296,13 @@ def _(problem, capacity):
     labelings = np.zeros((len(problem.labels), capacity), np.int32)
     labelings[:, 0] = problem.labels
     return labelings
+
+
+@implements(enlarged, MulticlassProblem)
+def _(problem, labelings, filled, capacity):
+    larger = np.zeros((len(problem.labels), capacity), np.int32)
+    larger[:, : labelings.shape[1]] = labelings
+    return larger
 
 
 @implements(keep_corner, MulticlassProblem)

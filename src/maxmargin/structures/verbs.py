@@ -4,7 +4,7 @@ A problem is ``min_w lam/2 |w|^2 + sum_i c_i max_y [L_i(y) + <w, phi_i(y)> - <w,
 in ``problem.weight``. The dual state of all blocks, `blocks`, holds part marginals ``mu_i = sum_y alpha_i(y) mu(y)``
 (or whatever stands for them), `work` the scratch of one thread: it knows the potentials of
 block i and its loss-augmented argmax, the *corner*. Pairwise steps take mass from a second output, the *away corner*;
-both may come from outputs remembered in `labelings`, a fixed number of slots a block.
+both may come from outputs remembered in `labelings`, the same number of slots a block.
 
 Structures built in are NamedTuples with implementations registered for them; `structures.custom` serves a user's
 own class.
@@ -135,6 +135,11 @@ def output_bytes(problem):
 @verb
 def new_labelings(problem, capacity):
     """Room for `capacity` outputs a block; slot 0 holds the true one."""
+
+
+@verb
+def enlarged(problem, labelings, filled, capacity):
+    """The outputs in the first ``filled[i]`` slots of each block i, with room for `capacity`."""
 
 
 @verb

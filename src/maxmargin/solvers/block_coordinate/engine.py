@@ -18,7 +18,7 @@ from ..passes import gap_pass, hinge_pass, norm_pass, settle_pass, weights_pass
 from ..result import Record
 from .averaging import NoAveraging, WeightedAveraging, settle, weight_until
 from .loop import HITS, MISSES, block_steps
-from .memory import NoCache, nameless
+from .memory import NoCache, doubled, nameless, taken_over
 from .samplers import GapSampler, Order
 
 # Entering a compiled loop costs about as much as this many of its steps.
@@ -118,9 +118,9 @@ class BlockEngine:
             release_all(state.box, v)
             self.outer = self.new_outer(state.outer.point(v, mean_loss(self.problem, self.blocks)))
         self.gaps, self.total_gap = state.gaps, state.total_gap
-        self.memory = state.memory
-        if type(self.memory) is not type(self.parts.memory):
-            self.memory = nameless(self.parts.memory)
+        own = self.parts.memory
+        same_kind = type(state.memory) is type(own)
+        self.memory = taken_over(own, state.memory, self.problem) if same_kind else nameless(own)
         if random_state is not None:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
         fresh = self.new_averaging()
@@ -132,7 +132,7 @@ class BlockEngine:
     def prepare(self) -> None:
         nothing = np.empty(0)
         empty = np.empty(0, np.int64)
-        self.run_loop(GapSampler.over(nothing, empty, nothing) if self.parts.by_gaps else Order(empty), 0)
+        self.run_loop(GapSampler.over(nothing, empty, nothing) if self.parts.by_gaps else Order(empty), 0, 0)
         gap_pass(self.problem, self.blocks, self.passes.work, self.w, 0, 0, nothing, nothing)
         if self.parts.averages:
             hinge_pass(self.problem, self.passes.work, self.w, 0, 0, nothing)
@@ -143,7 +143,11 @@ class BlockEngine:
     def advance(self, n_steps: int) -> None:
         missed = self.tally[MISSES]
         n_steps = int(min(n_steps, self.outer.steps_to_look(self.steps)))
-        self.run_loop(self.next_blocks(n_steps), n_steps)
+        sampler = self.next_blocks(n_steps)
+        taken = self.run_loop(sampler, 0, n_steps)
+        while taken < n_steps:
+            self.memory = doubled(self.memory, self.problem)
+            taken = self.run_loop(sampler, taken, n_steps)
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)
         if self.outer.steps_to_look(self.steps) == 0:
@@ -161,8 +165,8 @@ class BlockEngine:
         release_all(self.box, v)
         return self.outer.point(v, mean_loss(self.problem, self.blocks))
 
-    def run_loop(self, sampler: Any, n_steps: int) -> None:
-        block_steps(
+    def run_loop(self, sampler: Any, at: int, end: int) -> int:
+        return block_steps(
             self.problem,
             self.blocks,
             self.passes.work,
@@ -177,7 +181,8 @@ class BlockEngine:
             self.gaps,
             self.total_gap,
             self.tally,
-            n_steps,
+            at,
+            end,
             self.steps,
         )
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..._compile import kernel
 from ...structures.verbs import announce, block_value, find_corner, find_potentials
 from .averaging import before_change
-from .memory import corner_from_cache, remember
+from .memory import corner_from_cache, needs_room, remember
 from .samplers import observe, peek, pick
 from .steps import change_block
 
@@ -16,15 +16,18 @@ HITS, MISSES = 0, 1
 
 @kernel(n_parts=9)
 def block_steps(
-    problem, blocks, work, sampler, cache, memory, step, averaging, box, w, lam, gaps, total_gap, tally, count, done
+    problem, blocks, work, sampler, cache, memory, step, averaging, box, w, lam, gaps, total_gap, tally, at, end, done
 ):
-    """Take `count` steps after `done` others; `gaps` are the last known block gaps, `total_gap` an exact sum.
+    """Go on from step `at` of a chunk, which follows `done` others, to its `end`, or to where a block needs room first.
 
-    Which algorithm of the papers this is, the parts say.
+    Returns how far it came. `gaps` are the last known block gaps, `total_gap` an exact sum. Which algorithm of the
+    papers this is, the parts say.
     """
     n = gaps.shape[0]
-    for position in range(count):
+    for position in range(at, end):
         i = pick(sampler, position)
+        if needs_room(memory, i):
+            return position
         following = peek(sampler, position)
         if following >= 0:
             announce(problem, blocks, following)
@@ -45,3 +48,4 @@ def block_steps(
             slot = remember(memory, problem, work, i, k)
             before_change(averaging, problem, blocks, i, k)
             change_block(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n)
+    return end

@@ -7,12 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
-from ...structures.verbs import is_corner, keep_corner, slot_value, take_corner
+from ...structures.verbs import enlarged, is_corner, keep_corner, slot_value, take_corner
 
 
 @verb
 def remember(memory, problem, work, i, k):
     """The slot of block i that holds the corner, a new one if need be; -1 where nothing is remembered."""
+
+
+@verb
+def needs_room(memory, i):
+    """Whether block i should get more slots before its next step."""
 
 
 @verb
@@ -35,6 +40,11 @@ def nameless(memory):
     """The memory for a dual state whose outputs are not known by name."""
 
 
+@verb
+def taken_over(memory, earlier, problem):
+    """What an earlier run of the same kind remembers, with the room and the limit of a new one."""
+
+
 class NoMemory(NamedTuple):
     nothing: float
 
@@ -42,6 +52,16 @@ class NoMemory(NamedTuple):
 @implements(nameless, NoMemory)
 def _(memory):
     return memory
+
+
+@implements(taken_over, NoMemory)
+def _(memory, earlier, problem):
+    return memory
+
+
+@implements(needs_room, NoMemory)
+def _(memory, i):
+    return False
 
 
 @implements(remember, NoMemory)
@@ -60,26 +80,55 @@ def _(memory, problem, work, w, i):
 
 
 class Memory(NamedTuple):
-    """Outputs with their masses in a fixed number of slots a block.
+    """Outputs with their masses in slots, the same number for every block.
 
-    When a block's slots are full, the output without mass that was used least recently makes room; if all have mass,
-    the one with the least. Its mass then stays in the dual state but is no longer known by name: Frank-Wolfe steps
-    still shrink it, away and pairwise steps cannot take it. The gap is that of the dual state, so it stays valid.
+    From `capacity` outputs on, the one without mass that was used least recently makes room. A block whose slots all
+    hold mass gets more: they double for every block, before the next step of that block, so that when they do depends
+    on nothing but the steps taken. At the limit the output with the least mass makes room. Its mass then stays in the
+    dual state but is no longer known by name: Frank-Wolfe steps still shrink it, away and pairwise steps cannot take
+    it. The gap is that of the dual state, so it stays valid.
     """
 
     labelings: Any
     filled: np.ndarray  # (n,) slots in use
-    mass: np.ndarray  # (n, capacity)
-    last_used: np.ndarray  # (n, capacity) step
+    mass: np.ndarray  # (n, slots)
+    last_used: np.ndarray  # (n, slots) step
+    capacity: int  # slots for outputs with mass or without; further ones are for those with mass
+    limit: int  # of the slots
 
 
 SLOT_BYTES = 16  # mass and time of last use
 
 
-def new_memory(labelings: Any, n: int, capacity: int) -> Memory:
-    memory = Memory(labelings, np.ones(n, np.int64), np.zeros((n, capacity)), np.zeros((n, capacity), np.int64))
-    memory.mass[:, 0] = 1.0
-    return memory
+def new_memory(labelings: Any, n: int, capacity: int, limit: int) -> Memory:
+    mass, last_used = np.zeros((n, capacity)), np.zeros((n, capacity), np.int64)
+    mass[:, 0] = 1.0
+    return Memory(labelings, np.ones(n, np.int64), mass, last_used, capacity, limit)
+
+
+def doubled(memory: Memory, problem: Any) -> Memory:
+    """The memory with twice the slots, as far as the limit allows."""
+    return _with_slots(memory, problem, min(2 * memory.mass.shape[1], memory.limit))
+
+
+def _with_slots(memory: Memory, problem: Any, slots: int) -> Memory:
+    return memory._replace(
+        labelings=enlarged(problem, memory.labelings, memory.filled, slots),
+        mass=_widened(memory.mass, slots),
+        last_used=_widened(memory.last_used, slots),
+    )
+
+
+def _widened(rows: np.ndarray, width: int) -> np.ndarray:
+    wider = np.zeros((len(rows), width), rows.dtype)  # not np.pad: what is never written need not become resident
+    wider[:, : rows.shape[1]] = rows
+    return wider
+
+
+@implements(taken_over, Memory)
+def _(memory, earlier, problem):
+    slots = max(memory.mass.shape[1], earlier.mass.shape[1])
+    return _with_slots(earlier, problem, slots)._replace(capacity=memory.capacity, limit=memory.limit)
 
 
 @implements(nameless, Memory)
@@ -95,19 +144,36 @@ def _(memory, problem, work, i, k):
         if is_corner(problem, memory.labelings, work, i, j):
             memory.last_used[i, j] = k
             return j
-    slot = count
-    if count < memory.mass.shape[1]:
-        memory.filled[i] = count + 1
-    else:
-        slot = 0
-        for j in range(1, count):
-            mass, best = memory.mass[i, j], memory.mass[i, slot]
-            if mass < best or (mass == best and memory.last_used[i, j] < memory.last_used[i, slot]):
-                slot = j
+    slot = count if count < memory.capacity else least_needed(memory, i)
+    if count < memory.mass.shape[1] and memory.mass[i, slot] > 0.0:
+        slot = count
+    memory.filled[i] = max(count, slot + 1)
     keep_corner(problem, memory.labelings, work, i, slot)
     memory.mass[i, slot] = 0.0
     memory.last_used[i, slot] = k
     return slot
+
+
+@helper
+def least_needed(memory, i):
+    """The slot with the least mass; of several, the one used least recently."""
+    slot = 0
+    for j in range(1, memory.filled[i]):
+        mass, least = memory.mass[i, j], memory.mass[i, slot]
+        if mass < least or (mass == least and memory.last_used[i, j] < memory.last_used[i, slot]):
+            slot = j
+    return slot
+
+
+@implements(needs_room, Memory)
+def _(memory, i):
+    slots = memory.mass.shape[1]
+    if memory.filled[i] < slots or slots >= memory.limit:
+        return False
+    for j in range(slots):
+        if memory.mass[i, j] == 0.0:
+            return False
+    return True
 
 
 @helper

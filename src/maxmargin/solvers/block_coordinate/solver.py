@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
+DEFAULT_BYTES = 1e9  # for the outputs of all blocks
+
 # How the blocks of a pass are drawn; gap sampling visits every block once before it knows better.
 SAMPLING: dict[str, Draw] = {
     "uniform": lambda rng, n: rng.integers(n, size=n),
@@ -34,8 +37,10 @@ class Cache:
     Parameters
     ----------
     F, nu : an output is good enough if its block gap is at least ``max(F g_i, nu/n g)``, with the last known gaps
-    capacity : outputs a block remembers
-    max_bytes : memory for all of them; it lowers the capacity
+    capacity : outputs a block remembers, unless more than that hold dual mass and the steps need to know them
+    max_bytes : memory for the outputs of all blocks; it lowers the capacity, and beyond it outputs with mass are
+        forgotten too. None means 1 GB, or what the capacity takes where that is more. While the memory grows, the old
+        and the new one lie beside each other
     """
 
     F: float = 0.25
@@ -107,12 +112,20 @@ class BlockFrankWolfe(Solver):
             by_gaps=self.sampling == "gap",
             step=STEPS[self.step](self),
             cache=NoCache(0.0) if rule is None else CacheRule(float(rule.F), float(rule.nu)),
-            memory=NoMemory(0.0) if rule is None and self.step == "fw" else _memory(problem, rule or Cache()),
+            memory=self.memory(problem, rule),
             averages=self.averaging == "weighted",
             box=box_for(problem, self.lower, self.upper, self.positive),
             acceleration=as_catalyst(self.acceleration),
         )
         return BlockEngine(passes, lam, parts, state, random_state)
+
+    def memory(self, problem: Any, cache: Cache | None) -> Memory | NoMemory:
+        if self.step != "fw":
+            return _growing_memory(problem, cache or Cache())
+        if cache is None:
+            return NoMemory(0.0)
+        memory = _growing_memory(problem, cache)
+        return memory._replace(limit=memory.capacity)  # every output has mass, and no step asks how much
 
 
 STEPS: dict[str, Callable[[BlockFrankWolfe], Any]] = {
@@ -138,14 +151,15 @@ def _as_cache(cache: Any) -> Cache | None:
     return cache
 
 
-def _memory(problem: Any, cache: Cache) -> Memory:
+def _growing_memory(problem: Any, cache: Cache) -> Memory:
+    """Room for the cache's capacity, which may grow as far as its bytes allow."""
     n = len(problem.weight)
-    capacity = min(cache.capacity, output_bound(problem))
-    if cache.max_bytes is not None:
-        a_slot = output_bytes(problem) + SLOT_BYTES * n
-        capacity = min(capacity, int(cache.max_bytes // a_slot))
-        if capacity < 2:
-            raise ValueError(
-                f"max_bytes={cache.max_bytes:g} is too little for two outputs a block; they take {2 * a_slot:.3g} bytes"
-            )
-    return new_memory(new_labelings(problem, capacity), n, capacity)
+    a_slot = output_bytes(problem) + SLOT_BYTES * n
+    max_bytes = max(DEFAULT_BYTES, cache.capacity * a_slot) if cache.max_bytes is None else cache.max_bytes
+    if max_bytes < 2 * a_slot:
+        raise ValueError(
+            f"max_bytes={max_bytes:g} is too little for two outputs a block; they take {2 * a_slot:.3g} bytes"
+        )
+    limit = int(min(max_bytes / a_slot, output_bound(problem), sys.maxsize))
+    capacity = min(cache.capacity, limit)
+    return new_memory(new_labelings(problem, capacity), n, capacity, limit)

@@ -10,6 +10,7 @@ from ..._compile import helper, implements, kernel
 from ..rows import stored
 from ..verbs import (
     argmax_cost,
+    enlarged,
     is_corner,
     keep_corner,
     move_pair,
@@ -63,6 +64,20 @@ def fill_first_slots(problem, labelings):
     for i in range(problem.chains.offsets.shape[0] - 1):
         begin, end = problem.chains.offsets[i], problem.chains.offsets[i + 1]
         slot(problem, labelings, i, 0)[:] = problem.labels[begin:end]
+
+
+@implements(enlarged, ChainProblem)
+def _(problem, labelings, filled, capacity):
+    larger = ChainLabelings(np.zeros(len(problem.labels) * capacity, np.int32), capacity)
+    copy_slots(problem, labelings, larger, filled)
+    return larger
+
+
+@kernel(n_parts=3)
+def copy_slots(problem, source, target, filled):
+    for i in range(filled.shape[0]):
+        for j in range(filled[i]):  # pages of slots never used need not become resident
+            copy_labels(slot(problem, source, i, j), slot(problem, target, i, j))
 
 
 @helper
