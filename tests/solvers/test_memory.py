@@ -246,7 +246,7 @@ def room_for(problem, slots):
 GROWING = {step: STEPS[step] for step in ("away", "pairwise", "safeguard")} | {
     "pairwise cached": {"step": "pairwise", "cache": Cache(capacity=2)},
     "by gaps": {"step": "pairwise", "sampling": "gap"},
-    "auto": {"step": "pairwise", "averaging": "weighted", "acceleration": "catalyst"},
+    "averaged": {"step": "pairwise", "averaging": "weighted"},
 }
 each_growing = pytest.mark.parametrize("step", GROWING)
 
