@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from ..structures.verbs import inner
-from .box import cut_off, truncate
+from .box import Box, cut_off, truncate
 
 
 class DualPoint(NamedTuple):
@@ -38,14 +39,21 @@ class Objective:
         return float(inner(self.problem, u, v))
 
     def best_between(self, start: DualPoint, end: DualPoint) -> tuple[DualPoint, float]:
-        """The point with the highest dual value on a segment (where no bound is active; else one that is no lower than
-        the start), and how far along the segment it lies.
-        """
-        w, _ = self.weights(start)
-        direction = end.vector - start.vector
-        slope = end.loss - start.loss - self.inner(w, direction)
-        curvature = self.inner(direction, direction) / self.lam
-        if slope <= 0.0:
+        """The point with the highest dual value on a segment, and how far along the segment it lies."""
+        direction, gain = end.vector - start.vector, end.loss - start.loss
+
+        def along(share: float) -> DualPoint:
+            return DualPoint(start.vector + share * direction, start.loss + share * gain)
+
+        def slope(share: float) -> float:
+            return gain - self.inner(self.weights(along(share))[0], direction)
+
+        first = slope(0.0)
+        if first <= 0.0:
             return start, 0.0
-        share = 1.0 if slope >= curvature else slope / curvature
-        return DualPoint(start.vector + share * direction, start.loss + share * (end.loss - start.loss)), share
+        if isinstance(self.box, Box):  # weights that stay on their bounds have no curvature: the slope bends
+            share = 1.0 if slope(1.0) >= 0.0 else float(brentq(slope, 0.0, 1.0, xtol=1e-12))
+        else:
+            curvature = self.inner(direction, direction) / self.lam
+            share = 1.0 if first >= curvature else first / curvature
+        return along(share), share
