@@ -10,7 +10,7 @@ import numpy as np
 from ..._compile import runs_compiled
 from ...structures.verbs import mean_loss, new_blocks, new_totals
 from ..base import Passes, check_state, fingerprint
-from ..box import release_all, same_bounds
+from ..box import release_all, same_bounds, truncate
 from ..catalyst import Catalyst, problems_for
 from ..driver import Certified
 from ..objective import DualPoint, Objective
@@ -226,7 +226,8 @@ class BlockEngine:
         dual = self.outer.dual(self.objective, self.dual_point())
         found = [self.certified(self.w.copy(), dual, hinges)]
         if self.outer.average is not None:
-            found.append(self.certified(self.outer.average, dual, None))
+            # rounding may lead the average out of the box
+            found.append(self.certified(truncate(self.parts.box, self.outer.average)[0], dual, None))
         sums = settle(self.averaging, self.problem, self.blocks, self.steps)
         if sums is not None:
             totals, mass = sums
