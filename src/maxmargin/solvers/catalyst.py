@@ -56,7 +56,8 @@ def as_catalyst(acceleration: Any) -> Catalyst | None:
     if not isinstance(acceleration, Catalyst):
         raise ValueError(f'acceleration must be None, "catalyst" or a Catalyst, got {acceleration!r}')
     for value in (acceleration.kappa, acceleration.inner):
-        if value is not None and not (isinstance(value, numbers.Real) and 0 < value < np.inf):
+        is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if value is not None and not (is_number and 0 < value < np.inf):
             raise ValueError(f"a Catalyst needs kappa and inner to be numbers > 0, or None, got {acceleration!r}")
     return acceleration
 
