@@ -18,7 +18,7 @@ import numpy as np
 
 from .objective import DualPoint, Objective
 
-LOOKS = 4  # a pass: when iterates join the average and accuracy is judged
+LOOKS = 4  # a pass, about: when iterates join the average and accuracy is judged
 SHORTEST, LONGEST = 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
 
@@ -153,6 +153,7 @@ class ProximalSequence:
         self.settings, self.averages = settings, averages
         self.passes = SHORTEST if settings.inner is None else float(settings.inner)
         self.stride = max(1, n // LOOKS)
+        self.looks_of_a_pass = round(n / self.stride)
         self.newest = 1.0  # its weight in the mixture over the one theory gives, smoothed
         self.mass = 0.0  # of the average
         self.gap, self.problems, self.restarts = np.inf, 0, 0
@@ -191,12 +192,12 @@ class ProximalSequence:
     def is_solved(self, objective: Objective, w: np.ndarray, gap: float) -> bool:
         """Whether the proximal problem is, with its gap as far as it is known; and w joins the average."""
         self.looks += 1
-        wanted = max(1, round(self.passes * LOOKS))
+        wanted = max(1, round(self.passes * self.looks_of_a_pass))
         if self.averages:
             fresh = 1.0 - (1.0 - self.sequence.alpha) ** (1.0 / wanted)
             self.total = (1.0 - fresh) * self.total + fresh * w
             self.mass = (1.0 - fresh) * self.mass + fresh
-        return self.looks >= wanted or (self.looks >= LOOKS and gap <= self.goal(objective, w))
+        return self.looks >= wanted or (self.looks >= self.looks_of_a_pass and gap <= self.goal(objective, w))
 
     def goal(self, objective: Objective, w: np.ndarray) -> float:
         """The gap at which theory takes a proximal problem for solved."""  # pillutla18, (26) and Cor. 17
