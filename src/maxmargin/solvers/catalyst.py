@@ -254,7 +254,8 @@ class ProximalSequence:
         """The gap of the problem as posed, given that of the proximal one."""
         point = find_point()
         primal = 0.5 * objective.lam * objective.inner(w, w) + gap + point.loss - objective.inner(point.vector, w)
-        return primal - objective.dual(self.mixture)
+        promised = primal - objective.dual(self.mixture)
+        return promised if promised >= 0.0 else np.inf  # below the optimum: the gaps at hand are of another problem
 
     @property
     def average(self) -> np.ndarray | None:
