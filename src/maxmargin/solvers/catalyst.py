@@ -91,6 +91,7 @@ class OneProblem:
 
     begun = 0  # the step at which it was
     average, averages_itself = None, False
+    restarts_at = None
 
     def __init__(self, lam: float, settings: Catalyst | None):
         self.lam, self.settings = lam, settings
@@ -157,6 +158,7 @@ class ProximalSequence:
         self.newest = 1.0  # its weight in the mixture over the one theory gives, smoothed
         self.mass = 0.0  # of the average
         self.gap, self.problems, self.restarts = np.inf, 0, 0
+        self.restarts_at: np.ndarray | None = None  # before the next step
 
     def begin(self, objective: Objective, kappa: float, highest: float, point: DualPoint, steps: int) -> None:
         """The first problem is posed after so many steps, centred at the weights of the dual point."""
@@ -237,7 +239,7 @@ class ProximalSequence:
 
     def restart(self, w: np.ndarray, steps: int) -> None:
         """Forget the momentum, and go on from w."""
-        self.restarts += 1
+        self.restarts, self.restarts_at = self.restarts + 1, None
         if self.settings.inner is None:
             self.passes = min(self.passes * LENGTHEN, LONGEST)
         self.sequence.restart(w)

@@ -141,6 +141,8 @@ class BlockEngine:
             settle_pass(self.problem, self.averaging.totals, self.blocks, nothing, 0.0)
 
     def advance(self, n_steps: int) -> None:
+        if self.outer.restarts_at is not None:
+            self.restart()
         missed = self.tally[MISSES]
         n_steps = int(min(n_steps, self.outer.steps_to_look(self.steps)))
         sampler = self.next_blocks(n_steps)
@@ -152,6 +154,11 @@ class BlockEngine:
         self.oracle_calls += int(self.tally[MISSES] - missed)
         if self.outer.steps_to_look(self.steps) == 0:
             self.look()
+
+    def restart(self) -> None:
+        point = self.dual_point()
+        self.outer.restart(self.outer.restarts_at, self.steps)
+        self.w, self.box = self.outer.weights(self.objective, point)
 
     def look(self) -> None:
         """Go on to the next proximal problem, with the same dual variables, when this one is solved."""
@@ -213,9 +220,7 @@ class BlockEngine:
 
     def reconsider(self, record: Record) -> None:
         if self.outer.falls_short(record.gap):
-            point = self.dual_point()
-            self.outer.restart(record.w, self.steps)
-            self.w, self.box = self.outer.weights(self.objective, point)
+            self.outer.restarts_at = record.w  # not yet: a run that ends here goes on with the gaps just certified
 
     def certify(self) -> list[Certified]:
         hinges = np.empty(self.n)
