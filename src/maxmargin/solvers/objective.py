@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..structures.verbs import inner
-from .box import Box, cut_off, truncate
+from .box import cut_off, truncate
 
 
 class DualPoint(NamedTuple):
@@ -51,9 +51,19 @@ class Objective:
         first = slope(0.0)
         if first <= 0.0:
             return start, 0.0
-        if isinstance(self.box, Box):  # weights that stay on their bounds have no curvature: the slope bends
-            share = 1.0 if slope(1.0) >= 0.0 else float(brentq(slope, 0.0, 1.0, xtol=1e-12))
-        else:
-            curvature = self.inner(direction, direction) / self.lam
-            share = 1.0 if first >= curvature else first / curvature
+        curvature = self.inner(direction, direction) / self.lam
+        share = 1.0 if first >= curvature else first / curvature
+        # weights that stay on their bounds have no curvature: where some do, the way still leads up there
+        if share < 1.0 and slope(share) > 1e-9 * first:
+            share = _last_ascent(slope, share, 1.0)
         return along(share), share
+
+
+def _last_ascent(slope: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling slope, positive at `low`, becomes 0; at most `high`."""
+    if slope(high) >= 0.0:
+        return high
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
+    return low
