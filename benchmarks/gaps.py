@@ -33,8 +33,9 @@ class Plan(NamedTuple):
     seeds: int
 
 
-# How many passes gap sampling takes to be ahead in certified gap grows like 1/lam: on OCR-large about 50 … 100 at 1/n,
-# 500 at 0.1/n. There, all solvers stop early, which is reported as the failure it is, and one pair goes on, LATE.
+# Gap sampling takes the longer to be ahead in certified gap the smaller lam is: on OCR-large about 50 … 100 passes at
+# 1/n, 500 at 0.1/n (one pair, one seed). There, all solvers stop early, which is reported as the failure it is, and one
+# pair goes on, LATE.
 PLANS = [
     *(Plan("small", lam, 150, 5) for lam in LAMS),
     Plan("large", "10/n", EARLY, 5),
@@ -162,7 +163,7 @@ def print_reasons(pairs: list[tuple[Comparison, Comparison]]) -> None:
     print(f"  the dual is ahead in {dual_ahead} of {total}, so it is the primal value that is behind;")
     print(f"  certified by the average, the claim holds in {held}: there, it was the wobble of the last iterate")
     if rest:
-        # while the dual is near 0, block gaps are hinges: drawn by them, steps descend the sum of squared hinges
+        # the likely reason: while the dual is near 0, block gaps are hinges, and steps drawn by them favour large ones
         squares = sum(leads.primal < 0 < leads.rms_hinge for leads in rest)
         print(
             f"  and fails in {len(rest)}; of these, {squares} have a higher primal value yet lower mean squared hinges"

@@ -197,9 +197,11 @@ class ProximalSequence:
         wanted = max(1, round(self.passes * self.looks_of_a_pass))
         if self.averages:
             fresh = 1.0 - (1.0 - self.sequence.alpha) ** (1.0 / wanted)
-            self.total = (1.0 - fresh) * self.total + fresh * w
+            self.total *= 1.0 - fresh
+            self.total += fresh * w
             self.mass = (1.0 - fresh) * self.mass + fresh
-        return self.looks >= wanted or (self.looks >= self.looks_of_a_pass and gap <= self.goal(objective, w))
+        a_pass_ends = self.looks % self.looks_of_a_pass == 0
+        return self.looks >= wanted or (a_pass_ends and gap <= self.goal(objective, w))
 
     def goal(self, objective: Objective, w: np.ndarray) -> float:
         """The gap at which theory takes a proximal problem for solved."""  # pillutla18, (26) and Cor. 17
@@ -211,11 +213,11 @@ class ProximalSequence:
         """Pose the next problem."""
         self.mixture, share = objective.best_between(self.mixture, point)
         self.newest += 0.5 * (share / self.sequence.alpha - self.newest)
-        self.sequence.advance(w, self.adapted(share))
+        self.sequence.advance(w, self.adapted())
         self.problems += 1
         self.pose(steps)
 
-    def adapted(self, share: float) -> float:
+    def adapted(self) -> float:
         """Adapt the passes a problem gets, or else kappa, which is returned."""
         kappa, lam = self.sequence.kappa, self.sequence.lam
         if self.settings.inner is None:
