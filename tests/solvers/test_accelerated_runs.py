@@ -70,7 +70,7 @@ def accelerated(*parts, acceleration="catalyst", **options):
 @each_problem
 def test_every_combination_certifies(name, sampling, step, cached, averaged, box):
     solver = accelerated(sampling, step, cached, averaged, box)
-    passes = 40 if step == "fw" else 2000
+    passes = 20 if step == "fw" else 2000
     result = certified(pair_of(name), solver, best_of(name, box, LAM), box, max_passes=passes)
     assert "kappa" in result.history
     assert step == "fw" or result.status == "converged"
@@ -87,7 +87,7 @@ def test_weighted_samples(name, step):
 
 @interpreted_only
 @each_box
-@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("sampling", ["permutation", "gap"])
 @each_problem
 def test_frank_wolfe_steps_gain(name, sampling, box):
     plain = run(name, solver_of(sampling, "fw", box=box), 200, LAM, random_state=0)
@@ -97,7 +97,7 @@ def test_frank_wolfe_steps_gain(name, sampling, box):
 
 @interpreted_only
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("step", ["fw", "pairwise", "auto"])
+@pytest.mark.parametrize("step", ["fw", "away", "pairwise"])
 @each_problem
 def test_given_and_adapted_settings(name, step, setting):
     catalyst, converges = SETTINGS[setting], step != "fw" and setting != "wild"
@@ -163,14 +163,14 @@ def test_ten_and_ten_passes_are_twenty(name, kind, setting):
     for passes in (10, 20):
         first = run(name, solver, passes, LAM, random_state=0)
         second = run(name, solver, passes, LAM, state=pickle.loads(pickle.dumps(first.state)))
-        whole, same = (run(name, solver, 2 * passes, LAM, random_state=0) for _ in range(2))
-        assert flat(second.state) == flat(whole.state) == flat(same.state)
-        assert (second.primal, second.dual) == (whole.primal, whole.dual)
-        assert_equal(whole, same)
+        whole = run(name, solver, 2 * passes, LAM, random_state=0)
+        assert flat(second.state) == flat(whole.state)
+        assert np.array_equal(second.w, whole.w) and (second.primal, second.dual) == (whole.primal, whole.dual)
+    assert_equal(second, run(name, solver, passes, LAM, state=first.state))
 
 
 def box_of(kind):
-    return (*GOING_ON[kind], "free")[4] if len(GOING_ON[kind]) == 5 else "free"
+    return dict(enumerate(GOING_ON[kind])).get(4, "free")
 
 
 @interpreted_only

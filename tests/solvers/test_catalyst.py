@@ -88,14 +88,14 @@ def test_a_gap_that_does_not_fall_restarts(box):
     outer, alpha, before = engine.outer, engine.outer.sequence.alpha, flat([engine.blocks, engine.memory])
     record = Record(10, 0, 0.0, 1.0, 0.0, 1.0, np.full_like(engine.w, 0.01))
     outer.problems = MANY
-    engine.reconsider(replace(record, gap=1.0), 0.0)
+    engine.reconsider(replace(record, gap=1.0))
     assert outer.gap == 1.0 and outer.problems == 0 and outer.restarts_at is None  # the first to be compared with
     for problems, gap in ((MANY - 1, 1.0), (MANY, 0.5)):  # too early to say; falls
         outer.problems = problems
-        engine.reconsider(replace(record, gap=gap), 0.0)
+        engine.reconsider(replace(record, gap=gap))
         assert outer.restarts_at is None
     outer.problems, passes = MANY, outer.passes
-    engine.reconsider(replace(record, gap=0.5), 0.0)
+    engine.reconsider(replace(record, gap=0.5))
     assert outer.restarts == 0 and flat([engine.blocks, engine.memory]) == before
     engine.restart()
     assert outer.restarts == 1 and outer.restarts_at is None and outer.passes > passes
@@ -112,7 +112,7 @@ def test_adaptation():
         outer = solver.start(pair_of("multiclass").problem, LAM, None, 0, None).outer
         outer.newest, outer.passes = newest, settings.get("inner", passes)
         kappa, before = outer.sequence.kappa, outer.passes
-        return np.sign(outer.adapted(0.1) - kappa), np.sign(outer.passes - before)
+        return np.sign(outer.adapted() - kappa), np.sign(outer.passes - before)
 
     noisy, steady, calm, wasteful = 0.5 * NOISY, 0.5 * (NOISY + CALM), 0.5 * (CALM + WASTEFUL), 2 * WASTEFUL
     assert signs(noisy) == (0, 1) and signs(noisy, LONGEST) == (0, 0)
