@@ -21,6 +21,7 @@ from .objective import DualPoint, Objective
 LOOKS = 4  # a pass, about: when iterates join the average and accuracy is judged
 SHORTEST, LONGEST = 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
+WEAKEST = 0.1  # kappa / lam
 
 # Where the curvature is less than this many times lam, plain steps take a few passes, and nothing is to be gained.
 EASY = 4.0
@@ -228,7 +229,7 @@ class ProximalSequence:
             elif self.newest > CALM and self.settings.kappa is None:
                 return min(kappa * STIFFEN, max(self.highest, kappa))
         elif self.settings.kappa is None and self.newest < NOISY:
-            return max(kappa / LENGTHEN, 0.1 * lam)
+            return max(kappa / LENGTHEN, WEAKEST * lam)
         return kappa
 
     def falls_short(self, gap: float) -> bool:
@@ -244,6 +245,8 @@ class ProximalSequence:
         self.restarts, self.restarts_at = self.restarts + 1, None
         if self.settings.inner is None:
             self.passes = min(self.passes * LENGTHEN, LONGEST)
+        elif self.settings.kappa is None:
+            self.sequence.kappa = max(0.5 * self.sequence.kappa, WEAKEST * self.sequence.lam)
         self.sequence.restart(w)
         self.pose(steps)
 

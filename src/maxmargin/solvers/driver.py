@@ -42,6 +42,7 @@ class Engine(Protocol):
     oracle_calls: int  # all oracle calls of this run, certificates included
     certifiable: bool  # whether primal values are upper bounds
     best: Certified | None  # the lowest primal with its weights and the highest dual so far, warm starts included
+    doubt: int  # how much rarer promises are asked for, after those that a certificate did not keep
     chunk: int  # this few oracle calls may always follow each other without a look at the clock
 
     def prepare(self) -> None:
@@ -105,7 +106,6 @@ class _Run:
         self.start = engine.steps
         self.last = self.start + self.steps_in(limits.max_passes)
         self.certificate_seconds = 0.0
-        self.doubt = 1  # grows with promises that a certificate did not keep: each costs passes of oracle calls
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
 
     @property
@@ -141,20 +141,23 @@ class _Run:
                 return Status.MAX_PASSES
             if self.out_of_time():
                 return Status.MAX_SECONDS
-            self.work(min(self.engine.steps + self.steps_in(limits.gap_every), self.last), interrupt, bar)
+            self.work(min(self.next_multiple(self.steps_in(limits.gap_every)), self.last), interrupt, bar)
+
+    def next_multiple(self, stride: float) -> float:
+        """Counted over all runs, so that it does not matter where one ended."""
+        return (self.engine.steps // stride + 1) * stride
 
     def work(self, goal: float, interrupt: _Interrupt, bar: tqdm) -> None:
         engine = self.engine
         # where to stop must not depend on the clock: the same seed, the same run
         beat = engine.n * -(-BEAT_CHUNKS * engine.chunk // engine.n)
-        beat *= self.doubt
-        chunk, pause = engine.chunk, engine.steps + beat
+        chunk, pause = engine.chunk, self.next_multiple(beat * engine.doubt)
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
             if engine.steps == pause:
                 if engine.promise() <= self.limits.tol:
-                    self.doubt *= 2
+                    engine.doubt *= 2  # each certificate costs passes of oracle calls
                     return
-                pause += beat
+                pause = self.next_multiple(beat * engine.doubt)
             before, steps = time.perf_counter(), engine.steps
             engine.advance(int(min(chunk, goal - steps, pause - steps)))
             taken = engine.steps - steps

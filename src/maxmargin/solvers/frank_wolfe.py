@@ -59,7 +59,7 @@ class _Engine:
     def __init__(self, solver: FrankWolfe, passes: Passes, lam: float, state: FrankWolfeState | None):
         self.solver, self.passes, self.lam = solver, passes, lam
         self.n = self.chunk = passes.n
-        self.oracle_calls = 0
+        self.oracle_calls, self.doubt = 0, 1
         self.certifiable = passes.certifiable
         self.box = box_for(passes.problem, solver.lower, solver.upper, solver.positive)
         if state is None:

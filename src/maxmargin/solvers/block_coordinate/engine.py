@@ -56,6 +56,7 @@ class BlockState(NamedTuple):
     rng: np.random.Generator
     order: np.ndarray  # blocks drawn but not yet visited
     best: Certified | None  # found so far
+    doubt: int
     fingerprint: int  # of the problem
 
 
@@ -85,6 +86,7 @@ class BlockEngine:
         self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
         self.averaging = self.new_averaging()
         self.best: Certified | None = None
+        self.doubt = 1
 
     def new_outer(self, point: DualPoint) -> Any:
         """What the steps work on, from a dual point on; its weights there are set."""
@@ -125,7 +127,7 @@ class BlockEngine:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
         fresh = self.new_averaging()
         self.averaging = state.averaging if type(state.averaging) is type(fresh) else fresh
-        self.best = state.best if same else None
+        self.best, self.doubt = (state.best, state.doubt) if same else (None, 1)
         if not same:
             self.gaps, self.total_gap = np.full(self.n, np.inf), np.inf
 
@@ -261,6 +263,7 @@ class BlockEngine:
             copy.deepcopy(self.rng),  # the user may go on drawing from a generator of his own
             self.order,
             self.best,
+            self.doubt,
             fingerprint(self.problem),
         )
 
