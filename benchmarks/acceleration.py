@@ -2,7 +2,7 @@
 
 OCR-small, OCR-large, CoNLL-2000 and USPS at lam = 100/n, 10/n, 1/n and 0.1/n; Frank-Wolfe and pairwise steps; uniform
 and gap sampling; all with averaged iterates and default settings, one seed. Passes are those of steps; a certificate
-every 2 of them (one exact pass for the iterate, one for the average) is in the seconds. About 20 minutes on two cores.
+every 2 of them (one exact pass for the iterate, one for the average) is in the seconds. Half an hour on two cores.
 Run: python -m benchmarks.acceleration [--quick]
 """
 
@@ -148,6 +148,7 @@ def large_bars() -> list[Bar]:
 def draw(runs: Runs) -> Path:
     """Gap against passes, for the steps and the sampling of `auto`."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     data = list(dict.fromkeys(key[0] for key in runs))
     figure = Figure(figsize=(3.4 * len(LAMS), 0.6 + 2.6 * len(data)), layout="constrained")
@@ -160,6 +161,7 @@ def draw(runs: Runs) -> Path:
             ):
                 ax.plot(run.passes[1:], run.gap[1:], line, color=color, label=f"{step}, {label}", linewidth=1.4)
         ax.set(xscale="log", yscale="log", title=f"{name}, lam = {lam}", xlabel="passes")
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.grid(alpha=0.25)
     for row in axes:
         row[0].set_ylabel("certified gap")

@@ -48,7 +48,7 @@ class Result:
     status : why the solver stopped
     n_passes, n_oracle_calls : effort; oracle calls include those of the certificates
     history : dict of equally long arrays, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap;
-        with a cache also cache_hits and cache_misses
+        with a cache also cache_hits and cache_misses, accelerated also kappa, inner_passes and restarts
     state : hand it to ``solve(..., state=)`` to go on from here
     """
 
