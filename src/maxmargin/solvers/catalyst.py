@@ -19,7 +19,7 @@ import numpy as np
 from .objective import DualPoint, Objective
 
 LOOKS = 4  # a pass, about: when iterates join the average and accuracy is judged
-SHORTEST, LONGEST = 2.0, 20.0  # passes of a proximal problem
+FIRST, SHORTEST, LONGEST = 1.0, 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
 WEAKEST = 0.1  # kappa / lam
 
@@ -153,7 +153,7 @@ class ProximalSequence:
 
     def __init__(self, settings: Catalyst, averages: bool, n: int):
         self.settings, self.averages = settings, averages
-        self.passes = SHORTEST if settings.inner is None else float(settings.inner)
+        self.passes = FIRST if settings.inner is None else float(settings.inner)
         self.stride = max(1, n // LOOKS)
         self.looks_of_a_pass = round(n / self.stride)
         self.newest = 1.0  # its weight in the mixture over the one theory gives, smoothed
@@ -222,6 +222,7 @@ class ProximalSequence:
         """Adapt the passes a problem gets, or else kappa, which is returned."""
         kappa, lam = self.sequence.kappa, self.sequence.lam
         if self.settings.inner is None:
+            self.passes = max(self.passes, SHORTEST)  # only the first problem, centred far from anywhere, gets less
             if self.newest < NOISY:
                 self.passes = min(self.passes * LENGTHEN, LONGEST)
             elif self.newest > WASTEFUL and self.passes > SHORTEST:
