@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 PLANS = [
     *(Plan("small", lam, 150, 5) for lam in LAMS),
     Plan("large", "10/n", EARLY, 5),
-    Plan("large", "1/n", 150, 2),
+    Plan("large", "1/n", 100, 1),
     Plan("large", "0.1/n", EARLY, 5),
 ]
 LATE = Plan("large", "0.1/n", 1000, 1)
@@ -179,7 +179,7 @@ def follow(runs: Runs, workers: int) -> Bar:
     split, lam, budget, seeds = LATE
     late = solve_groups({(split, lam, Variant("fw", name, False)): seeds for name in SAMPLING.values}, budget, workers)
     followed = {key: group for key, group in runs.items() if key[:2] == ("large", "1/n")} | late
-    budgets = [25, 50, 100, 150, 300, 500, 1000]
+    budgets = [25, 50, 100, 300, 500, 1000]
     print("\ngap / uniform, effective passes to the lowest gap that both reach, if runs end after")
     print(f"  effective passes          {''.join(f'{budget:7d}' for budget in budgets)}")
     for base, other in SAMPLING.pairs(followed):
