@@ -8,7 +8,7 @@ import pytest
 from maxmargin import MulticlassSVM
 from maxmargin.datasets import fetch_ocr
 from maxmargin.solvers import BlockFrankWolfe, Catalyst
-from maxmargin.solvers.catalyst import LONGEST, SHORTEST
+from maxmargin.solvers.catalyst import FIRST, LONGEST
 from maxmargin.structures import make_chain_problem
 from structures.pairs import interpreted
 
@@ -106,15 +106,15 @@ def test_given_and_adapted_settings(name, step, setting):
     assert result.status == "converged" or not converges
     kappa, inner = result.history["kappa"], result.history["inner_passes"]
     assert np.all(kappa > 0) if catalyst.kappa is None else np.all(kappa == catalyst.kappa)
-    low, high = (SHORTEST, LONGEST) if catalyst.inner is None else (catalyst.inner, catalyst.inner)
+    low, high = (FIRST, LONGEST) if catalyst.inner is None else (catalyst.inner, catalyst.inner)
     assert np.all((low <= inner) & (inner <= high))
 
 
-# averages are no part of an accelerated loop, so that its kernels are compiled for other tests too
+# averages are no part of an accelerated loop, so that its kernels are compiled for other tests too; no gap sampling, no
+# cache with pairwise steps: they choose between near-equal numbers, and rounding leads them apart
 COVERING = [
     ("chain sparse", "permutation", "fw", "asked", "averaged", "free"),
     ("chain dense", "permutation", "away", "cached", "averaged", "boxed"),
-    ("multiclass dense", "gap", "safeguard", "cached", "last", "free"),
     ("multiclass dense", "permutation", "fw", "asked", "averaged", "free"),
 ]
 
