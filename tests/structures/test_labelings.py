@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.structures import CustomProblem, chain
+from maxmargin.structures import CustomProblem
 from maxmargin.structures.custom import Output
 from maxmargin.structures.multiclass import MulticlassProblem
 from maxmargin.structures.verbs import (
@@ -26,7 +26,7 @@ from maxmargin.structures.verbs import (
 )
 
 from .pairs import COST, chain_pair, multiclass_pair, subsets_pair
-from .test_verbs import GRAM, LAM, Walk, close
+from .test_verbs import GRAM, LAM, Walk, close, pair_named
 
 CAPACITY = 4
 CHAINS = {
@@ -43,11 +43,7 @@ OTHERS = {
 
 @pytest.fixture(params=[*(f"{name}, {gram}" for name in CHAINS for gram in GRAM), *OTHERS])
 def pair(request, monkeypatch):
-    if request.param in OTHERS:
-        return OTHERS[request.param]()
-    name, gram = request.param.split(", ")
-    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
-    return chain_pair(**CHAINS[name])
+    return pair_named(request.param, CHAINS, OTHERS, monkeypatch)
 
 
 def corner_row(pair, work, i):

@@ -49,13 +49,18 @@ OTHERS = {
 GRAM = {"gram": 4, "mixed": 0.7, "no gram": 0}
 
 
+def pair_named(title, chains, others, monkeypatch):
+    """One of the others, or one of the chains with its share of Gram matrices."""
+    if title in others:
+        return others[title]()
+    name, gram = title.split(", ")
+    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
+    return chain_pair(**chains[name])
+
+
 @pytest.fixture(params=[*(f"{name}, {gram}" for name in CHAINS for gram in GRAM), *OTHERS])
 def pair(request, monkeypatch):
-    if request.param in OTHERS:
-        return OTHERS[request.param]()
-    name, gram = request.param.split(", ")
-    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
-    return chain_pair(**CHAINS[name])
+    return pair_named(request.param, CHAINS, OTHERS, monkeypatch)
 
 
 def close(value):

@@ -21,7 +21,7 @@ from .loop import HITS, MISSES, block_steps
 from .memory import NoCache, doubled, nameless, taken_over
 from .samplers import GapSampler, Order
 
-# Entering a compiled loop costs about as much as this many of its steps.
+# Beside this many steps, entering a compiled loop costs nothing.
 COMPILED_CHUNK = 500
 
 CURVATURE_BLOCKS = 100
@@ -93,8 +93,12 @@ class BlockEngine:
         outer = problems_for(
             self.parts.acceleration, self.parts.averages, self.objective, point, self.curvature, self.steps
         )
-        self.w, self.box = outer.weights(self.objective, point)
+        self.place(outer, point)
         return outer
+
+    def place(self, outer: Any, point: DualPoint) -> None:
+        """The weights become those of the dual point in the problem posed now."""
+        self.w, self.box = outer.weights(self.objective, point)
 
     def curvature(self) -> float:
         """``sum_i c_i^2 |psi_i|^2`` of the outputs with the largest losses, from evenly spaced blocks."""
@@ -160,14 +164,14 @@ class BlockEngine:
     def restart(self) -> None:
         point = self.dual_point()
         self.outer.restart(self.outer.restarts_at, self.steps)
-        self.w, self.box = self.outer.weights(self.objective, point)
+        self.place(self.outer, point)
 
     def look(self) -> None:
         """Go on to the next proximal problem, with the same dual variables, when this one is solved."""
         if self.outer.is_solved(self.objective, self.w, float(np.sum(self.gaps))):
             point = self.dual_point()
             self.outer.advance(self.objective, self.w, point, self.steps)
-            self.w, self.box = self.outer.weights(self.objective, point)
+            self.place(self.outer, point)
 
     def dual_point(self) -> DualPoint:
         v = self.w.copy()
