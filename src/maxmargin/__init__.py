@@ -1,18 +1,22 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
 from . import datasets, metrics, solvers, structures
-from .estimators import ChainSVM, MulticlassSVM
+from .estimators import ChainSVM, ChainSVMCV, MulticlassSVM, MulticlassSVMCV, lambda_grid, regularization_path
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ChainSVM",
+    "ChainSVMCV",
     "MulticlassSVM",
+    "MulticlassSVMCV",
     "TransitionMask",
     "bio_mask",
     "datasets",
+    "lambda_grid",
     "metrics",
+    "regularization_path",
     "solvers",
     "structures",
 ]

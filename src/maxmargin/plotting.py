@@ -122,6 +122,55 @@ def plot_history(history: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def plot_path(path: Any, figure: Figure | None = None) -> Figure:
+    """Draw a regularization path along lam: losses and scores, certified gap, norm of the weights, cost.
+
+    Parameters
+    ----------
+    path : what `regularization_path` or `lambda_grid` gives; with scores, if its `select` was asked
+    figure : an empty figure to draw in; None makes one with pyplot
+    """
+    if not len(path):
+        raise ValueError("the path has no breakpoints to draw")
+    if figure is None:
+        import matplotlib.pyplot as plt
+
+        figure = plt.figure(figsize=(9, 6), layout="constrained")
+    axes = figure.subplots(2, 2, sharex=True)
+    lams = path.breakpoints
+    end = path.lam_end if path.lam_end > 0 else 0.5 * lams[-1]
+    ends = np.append(lams, end)
+    for ax, values, color, label in (
+        (axes[0, 0], path.hinges, PRIMAL, "training hinge loss"),
+        (axes[1, 0], path.norms, PRIMAL, "|w|"),
+    ):
+        ax.stairs(values[::-1], ends[::-1], baseline=None, color=color)
+        ax.set_ylabel(label)
+    scores = getattr(path, "scores", None)
+    if scores is not None:
+        right = axes[0, 0].twinx()
+        right.stairs(scores[::-1], ends[::-1], baseline=None, color=DUAL, linestyle="--")
+        right.set_ylabel("validation score (dashed)", color=DUAL)
+        best = int(np.argmax(scores))
+        right.plot(lams[best], scores[best], "o", color=DUAL)
+    fine = np.unique(np.concatenate([np.geomspace(max(end, 1e-300), 3 * lams[0], 400), lams]))
+    gaps = np.array([path.gap_at(lam) for lam in fine])
+    certified = np.isfinite(gaps)
+    axes[0, 1].plot(fine[certified], gaps[certified], color=GAP)
+    axes[0, 1].set_ylabel("certified gap" if certified.any() else "certified gap: none yet")
+    axes[1, 1].plot(lams, np.cumsum(path.passes), color=PRIMAL, marker=".")
+    axes[1, 1].set_ylabel("passes so far")
+    for ax in axes.flat:
+        ax.set(xscale="log", xlim=(3 * lams[0], end))
+        ax.grid(alpha=0.3)
+        for lam in lams:
+            ax.axvline(lam, color=FAINT, linewidth=0.3)
+    for ax in axes[1]:
+        ax.set_xlabel("lam")
+    figure.suptitle(f"{len(path)} breakpoints; {path.ended}")
+    return figure
+
+
 def _as_tiles(tiles: Any, shape: tuple[int, int] | None, i: int) -> np.ndarray:
     """Images (T, height, width) of one sequence."""
     tiles = np.asarray(tiles, np.float64)

@@ -367,11 +367,11 @@ class TestMask:
     def test_bio(self):
         (X, y), (new, _) = make_chunks(), make_chunks(60, seed=1)
         new = [100 * x for x in new]  # far louder than the transitions
-        free = ChainSVM(lam=0.1, tol=0.1, random_state=0).fit(X, y)
+        free = ChainSVM(lam=0.1, tol=0.01, random_state=0).fit(X, y)
         assert any(breaks_bio(labels) for labels in free.predict(new))  # or the test would show nothing
-        bound = ChainSVM(lam=0.1, tol=0.1, random_state=0, transition_mask="bio").fit(X, y)
+        bound = ChainSVM(lam=0.1, tol=0.01, random_state=0, transition_mask="bio").fit(X, y)
         assert not any(breaks_bio(labels) for labels in bound.predict(new))
-        by_hand = ChainSVM(lam=0.1, tol=0.1, random_state=0, transition_mask=bio_mask(BIO)).fit(X, y)
+        by_hand = ChainSVM(lam=0.1, tol=0.01, random_state=0, transition_mask=bio_mask(BIO)).fit(X, y)
         assert_same_model(bound, by_hand)
 
     @pytest.mark.parametrize("as_given", [np.asarray, np.ndarray.tolist, lambda allowed: allowed.astype(float)])

@@ -97,8 +97,10 @@ def test_under_another_lam(name, solver, lam):
     pair, state = named_pair(name), run(name, solver, 10, random_state=0).state
     result = run(name, solver, 10, lam, state=state)
     best = optimum(name, lam)
-    loss = state.loss if isinstance(solver, FrankWolfe) else mean_loss(pair.problem, state.blocks)
-    vector = LAM * state.v if isinstance(solver, FrankWolfe) else state.outer.point(state.w, loss).vector
+    if isinstance(solver, FrankWolfe):
+        vector, loss = state.point
+    else:
+        vector, loss = state.outer.point(state.w, mean_loss(pair.problem, state.blocks))
     same_alpha = loss - 0.5 / lam * (vector @ vector)
     assert result.history["dual"][0] >= same_alpha - 1e-12
     assert np.all(result.history["dual"] <= best + 1e-8)
@@ -123,9 +125,9 @@ def test_average_begun_late_is_that_of_the_late_iterates():
     first = run("chain", BlockFrankWolfe(), 3, random_state=0)
     engine = solver.start(named_pair("chain").problem, LAM, first.state, None, None)
     total, mass = 0.0, 0.0
-    for _ in range(10):
+    for k in range(1, 11):
         engine.advance(1)
-        total, mass = total + engine.steps * engine.w, mass + engine.steps
+        total, mass = total + k * engine.w, mass + k
         assert engine.certify()[1].w == pytest.approx(total / mass, abs=1e-12)
 
 

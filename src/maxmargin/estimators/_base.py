@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,6 +16,15 @@ from ..solvers.base import fingerprint
 
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
 BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
+
+
+class Posed(NamedTuple):
+    """Data as a problem, and how its weights become a model."""
+
+    problem: Any
+    total_weight: float  # of the samples
+    fitted: dict[str, Any]  # attributes that do not depend on the weights
+    unpack: Callable[[np.ndarray], dict[str, Any]]  # attributes from the flat weights
 
 
 class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
@@ -30,23 +39,21 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
     n_jobs: int | None
     verbose: int
     warm_start: bool
+    _pose: Callable[..., Posed]  # checks and encodes what fit is given
 
-    def _fit_problem(
-        self,
-        problem: Any,
-        total_weight: float,
-        fitted: dict[str, Any],
-        unpack: Callable[[np.ndarray], dict[str, Any]],
-        **given: Any,
-    ) -> None:
-        """Solve `problem` and set the fitted attributes: `fitted`, those `unpack` makes of w, and the certificate.
+    def _regularization(self, total_weight: float) -> float:
+        return 1.0 / total_weight if self.lam is None else self.lam
 
-        `given` is what fit was given, for callbacks: X, y, and by further names what goes with them.
+    def _fit(self, X: Any, y: Any, **given: Any) -> None:
+        """Solve the problem and set the fitted attributes: those of the data, of the weights, and the certificate.
+
+        `given` goes with X and y.
         """
-        lam = 1.0 / total_weight if self.lam is None else self.lam
+        problem, total_weight, fitted, unpack = self._pose(X, y, **given)
+        lam = self._regularization(total_weight)
         solver = get_solver(self.solver, problem)
         root = self._init_callback_context(max_subtasks=None)
-        told = {"estimator": self, "X": given.pop("X"), "y": given.pop("y")}
+        told = {"estimator": self, "X": X, "y": y}
         told["metadata"] = {name: value for name, value in given.items() if value is not None}
         root.call_on_fit_task_begin(**told)
 
@@ -80,9 +87,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         }
         attributes = {**fitted, **unpack(result.w), **certificate}
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
-        for name in BY_KIND:
-            self.__dict__.pop(name, None)
-        self.__dict__.update(attributes)
+        self._become(attributes)
         if result.status == Status.INTERRUPTED or (result.status == Status.MAX_SECONDS and result.n_passes == 0):
             warnings.warn(
                 f"stopped ({result.status}) after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}; "
@@ -97,6 +102,11 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _become(self, attributes: dict[str, Any]) -> None:
+        for name in BY_KIND:
+            self.__dict__.pop(name, None)
+        self.__dict__.update(attributes)
 
     def _earlier_state(self, problem: Any, solver: Solver) -> Any:
         state = getattr(self, "_state", None) if self.warm_start else None

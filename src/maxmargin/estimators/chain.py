@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..solvers.base import count_threads, on_ranges
 from ..structures.chain import Chains, chain_work, decode, decode_max_marginals, make_chain_problem, make_chains
 from ..structures.masks import TransitionMask, bio_mask
-from ._base import MaxMarginEstimator, check_cost_matrix, class_weights
+from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
 from ._inputs import (
     Stacked,
     check_sample_weight,
@@ -23,7 +24,7 @@ from ._inputs import (
     stack_sequences,
     unstack,
 )
-from ._kernels import kernel_rows, kernel_scores, settle_kernel, unpack_support
+from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_support
 
 LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the length
 
@@ -129,6 +130,10 @@ class ChainSVM(MaxMarginEstimator):
         sample_weight : one weight a sequence; an integer weight equals repetition, 0 removal
         lengths : lengths of the sequences of a stacked X; None: it is a single sequence
         """
+        self._fit(X, y, sample_weight=sample_weight, lengths=lengths)
+        return self
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Posed:
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
         vectorizer = DictVectorizer() if needs_vectorizer(X) else None
@@ -154,33 +159,18 @@ class ChainSVM(MaxMarginEstimator):
             sample_weight=weight,
             mask=mask,
         )
-        n_features, n_labels = rows.shape[1], len(classes)
-
-        def unpack(w: np.ndarray) -> dict[str, Any]:
-            if function is None:
-                return self._unpack(w, n_features, n_labels)
-            found = self._unpack(w, 2 * len(codes), n_labels)
-            found = {name: np.copy(part) for name, part in found.items() if name != "coef_"}
-            return {**unpack_support(function, rows, kept_rows, w, n_labels), **found}
-
+        if function is None:
+            unpack = partial(self._unpack, rows.shape[1], len(classes))
+        else:
+            unpack = partial(self._unpack_kernel, function, rows, kept_rows, len(codes), len(classes))
         fitted = {
             "classes_": classes,
-            "n_features_in_": n_features,
+            "n_features_in_": rows.shape[1],
             "vectorizer_": vectorizer,
             "transition_mask_": mask,
             "_kernel": function,
         }
-        self._fit_problem(
-            problem,
-            weight.sum(),
-            fitted,
-            unpack,
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            lengths=lengths,
-        )
-        return self
+        return Posed(problem, weight.sum(), fitted, unpack)
 
     def predict(self, X: Any, lengths: Any = None) -> Any:
         """The best labeling of each sequence: a list of arrays, or one flat array for a stacked X."""
@@ -247,7 +237,20 @@ class ChainSVM(MaxMarginEstimator):
         node = self.coef_.T if self._kernel is None else np.eye(len(self.classes_))
         return np.concatenate([part.ravel() for part in [node, self.intercept_, self.boundary_, self.transitions_]])
 
-    def _unpack(self, w: np.ndarray, n_features: int, n_labels: int) -> dict[str, np.ndarray]:
+    def _unpack_kernel(
+        self,
+        function: KernelFunction,
+        rows: Any,
+        kept_rows: np.ndarray,
+        n_positions: int,
+        n_labels: int,
+        w: np.ndarray,
+    ) -> dict[str, np.ndarray]:
+        found = self._unpack(2 * n_positions, n_labels, w)
+        found = {name: np.copy(part) for name, part in found.items() if name != "coef_"}
+        return {**unpack_support(function, rows, kept_rows, w, n_labels), **found}
+
+    def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
         """The fitted attributes, from the structure's flat weights."""
         node, transitions = w[: -(n_labels**2)].reshape(-1, n_labels), w[-(n_labels**2) :]
         nothing = np.zeros((1, n_labels))

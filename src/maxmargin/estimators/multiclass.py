@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..structures.multiclass import make_multiclass_problem
-from ._base import MaxMarginEstimator, check_cost_matrix, class_weights
+from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
 from ._inputs import check_sample_weight
-from ._kernels import PRECOMPUTED, kernel_rows, kernel_scores, settle_kernel, unpack_support
+from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_support
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -99,6 +100,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
         """Learn from samples X (n, F), dense or sparse, and classes y (n,)."""
+        self._fit(X, y, sample_weight=sample_weight)
+        return self
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any = None) -> Posed:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
         matrix, labels = validate_data(checked, X, y, accept_sparse="csr", dtype=np.float64, order="C")
@@ -120,20 +125,24 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
             cost=check_cost_matrix(self.cost_matrix, len(classes)),
             sample_weight=weight,
         )
-        n_features, n_labels = matrix.shape[1], len(classes)
-
-        def unpack(w: np.ndarray) -> dict[str, Any]:
-            rows = w.reshape(-1, n_labels)
-            intercept = rows[-1] if self.fit_intercept else np.zeros(n_labels)
-            if function is not None:
-                return {**unpack_support(function, matrix, kept, w, n_labels), "intercept_": intercept.copy()}
-            return {"coef_": rows[:n_features].T, "intercept_": intercept}
-
+        if function is None:
+            unpack = partial(self._unpack, matrix.shape[1], len(classes))
+        else:
+            unpack = partial(self._unpack_kernel, function, matrix, kept, len(classes))
         names = ("n_features_in_", "feature_names_in_")
         named = {name: vars(checked)[name] for name in names if name in vars(checked)}
-        fitted = {"classes_": classes, "_kernel": function, **named}
-        self._fit_problem(problem, weight.sum(), fitted, unpack, X=X, y=y, sample_weight=sample_weight)
-        return self
+        return Posed(problem, weight.sum(), {"classes_": classes, "_kernel": function, **named}, unpack)
+
+    def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
+        """The fitted attributes, from the structure's flat weights."""
+        rows = w.reshape(-1, n_labels)
+        return {"coef_": rows[:n_features].T, "intercept_": rows[-1] if self.fit_intercept else np.zeros(n_labels)}
+
+    def _unpack_kernel(
+        self, function: KernelFunction, matrix: Any, kept: np.ndarray, n_labels: int, w: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        intercept = self._unpack(0, n_labels, w)["intercept_"].copy()
+        return {**unpack_support(function, matrix, kept, w, n_labels), "intercept_": intercept}
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -5,6 +5,7 @@ from .base import Solver
 from .block_coordinate import BlockFrankWolfe, Cache
 from .catalyst import Catalyst
 from .frank_wolfe import FrankWolfe
+from .path import Path, lambda_grid, regularization_path
 from .presets import get_solver
 from .result import Record, Result, Status
 
@@ -13,10 +14,13 @@ __all__ = [
     "Cache",
     "Catalyst",
     "FrankWolfe",
+    "Path",
     "Record",
     "Result",
     "Solver",
     "Status",
     "diagnostics",
     "get_solver",
+    "lambda_grid",
+    "regularization_path",
 ]

@@ -16,6 +16,7 @@ from .._compile import runs_compiled
 from .._sums import dot
 from ..structures import as_problem
 from ..structures.verbs import dimension, inner, n_blocks, new_work
+from .box import box_for
 from .driver import Callback, Engine, Limits, drive
 from .passes import hinge_pass
 from .result import Result
@@ -25,6 +26,9 @@ class Solver(BaseEstimator):
     """Base of all solvers. A subclass holds its parameters and starts an :class:`~.driver.Engine`."""
 
     gap_every: float
+    lower: Any
+    upper: Any
+    positive: Any
 
     def solve(
         self,
@@ -54,13 +58,13 @@ class Solver(BaseEstimator):
         n_jobs : threads for exact passes; -1 for all cores
         verbose : 1 shows a progress bar
         """
-        _check_positive("lam", lam)
+        check_positive("lam", lam)
         if lam == np.inf:
             raise ValueError("lam must be finite")
-        _check_positive("max_passes", max_passes)
-        _check_positive("gap_every", self.gap_every)
+        check_positive("max_passes", max_passes)
+        check_positive("gap_every", self.gap_every)
         if max_seconds is not None:
-            _check_positive("max_seconds", max_seconds)
+            check_positive("max_seconds", max_seconds)
         if not isinstance(tol, numbers.Real) or not tol >= 0:
             raise ValueError(f"tol must be a number >= 0, got {tol!r}")
         engine = self.start(as_problem(problem), float(lam), state, random_state, n_jobs)
@@ -70,8 +74,12 @@ class Solver(BaseEstimator):
         """An engine at its starting point."""
         raise NotImplementedError
 
+    def box(self, problem: Any) -> Any:
+        """The bounds on the weights of a problem."""
+        return box_for(problem, self.lower, self.upper, self.positive)
 
-def _check_positive(name: str, value: Any) -> None:
+
+def check_positive(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) > 0:
         raise ValueError(f"{name} must be a number > 0, got {value!r}")
 

@@ -90,6 +90,11 @@ def truncate(box: Any, v: np.ndarray) -> tuple[np.ndarray, Any]:
     return w, own
 
 
+def is_cone(box: Any) -> bool:
+    """Whether the bounds are signs at most, so that a multiple of allowed weights is allowed."""
+    return isinstance(box, NoBox) or bool(np.isin(np.concatenate([box.lower, box.upper]), (0.0, -np.inf, np.inf)).all())
+
+
 def same_bounds(box: Any, other: Any) -> bool:
     return type(box) is type(other) and all(np.array_equal(p, q) for p, q in zip(box[:3], other[:3], strict=True))
 

@@ -74,13 +74,13 @@ def problems_for(
     """What the steps of a solver are to work on, from a dual point on."""
     lam = objective.lam
     if settings is None:
-        return OneProblem(lam, settings)
+        return OneProblem(lam, settings, steps)
     if settings.kappa is not None:
         kappa = highest = float(settings.kappa)
     else:
         highest = find_curvature()  # with kappa there, a pass would solve a problem
         if highest < EASY * lam:
-            return OneProblem(lam, settings)
+            return OneProblem(lam, settings, steps)
         kappa = 0.5 * np.sqrt(lam * highest)
     sequence = ProximalSequence(settings, averages, len(objective.problem.weight))
     sequence.begin(objective, kappa, highest, point, steps)
@@ -90,12 +90,11 @@ def problems_for(
 class OneProblem:
     """No acceleration: the problem as posed is the only one."""
 
-    begun = 0  # the step at which it was
     average, averages_itself = None, False
     restarts_at = None
 
-    def __init__(self, lam: float, settings: Catalyst | None):
-        self.lam, self.settings = lam, settings
+    def __init__(self, lam: float, settings: Catalyst | None, steps: int):
+        self.lam, self.settings, self.begun = lam, settings, steps
 
     def weights(self, objective: Objective, point: DualPoint) -> tuple[np.ndarray, Any]:
         return objective.weights(point)
@@ -106,11 +105,13 @@ class OneProblem:
     def steps_to_look(self, steps: int) -> float:
         return np.inf
 
-    def dual(self, objective: Objective, point: DualPoint) -> float:
-        return objective.dual(point)
+    def best_point(self, objective: Objective, point: DualPoint) -> DualPoint:
+        """The best dual point known for the problem as posed, `point` being that of the steps."""
+        return point
 
-    def promise(self, objective: Objective, w: np.ndarray, find_point: Callable[[], DualPoint], gap: float) -> float:
-        return gap
+    def primal(self, objective: Objective, w: np.ndarray, point: DualPoint, gap: float) -> float:
+        """The primal value of the problem as posed, given the gap of the one the steps work on."""
+        return objective.dual(point) + gap
 
     def goes_on(self, settings: Catalyst | None, averages: bool) -> bool:
         """Whether a run with these parameters continues this one."""
@@ -251,19 +252,15 @@ class ProximalSequence:
         self.sequence.restart(w)
         self.pose(steps)
 
-    def dual(self, objective: Objective, point: DualPoint) -> float:
-        return objective.dual(objective.best_between(self.mixture, point)[0])
+    def best_point(self, objective: Objective, point: DualPoint) -> DualPoint:
+        return objective.best_between(self.mixture, point)[0]
+
+    def primal(self, objective: Objective, w: np.ndarray, point: DualPoint, gap: float) -> float:
+        return 0.5 * objective.lam * objective.inner(w, w) + gap + point.loss - objective.inner(point.vector, w)
 
     def goes_on(self, settings: Catalyst | None, averages: bool) -> bool:
         """Whether a run with these parameters continues this sequence."""
         return (settings, averages) == (self.settings, self.averages)
-
-    def promise(self, objective: Objective, w: np.ndarray, find_point: Callable[[], DualPoint], gap: float) -> float:
-        """The gap of the problem as posed, given that of the proximal one."""
-        point = find_point()
-        primal = 0.5 * objective.lam * objective.inner(w, w) + gap + point.loss - objective.inner(point.vector, w)
-        promised = primal - objective.dual(self.mixture)
-        return promised if promised >= 0.0 else np.inf  # below the optimum: the gaps at hand are of another problem
 
     @property
     def average(self) -> np.ndarray | None:

@@ -14,24 +14,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from tqdm.auto import tqdm
 
+from .objective import Certified
 from .result import Record, Result, Status, history_of, row_of
 
 # A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
 CHUNK_SECONDS = 0.2
 
-# Whether the goal may be reached is asked after at least a pass, and this many of the engine's own chunks.
-BEAT_CHUNKS = 4
-
 # A dual value may lie above the primal one by rounding, relative to the objective, and by nothing else.
 ROUNDING = 1e-6
-
-
-class Certified(NamedTuple):
-    """Weights with their exact primal value, and the value of a dual point."""
-
-    w: np.ndarray
-    primal: float
-    dual: float
 
 
 class Engine(Protocol):
@@ -42,7 +32,7 @@ class Engine(Protocol):
     oracle_calls: int  # all oracle calls of this run, certificates included
     certifiable: bool  # whether primal values are upper bounds
     best: Certified | None  # the lowest primal with its weights and the highest dual so far, warm starts included
-    doubt: int  # how much rarer promises are asked for, after those that a certificate did not keep
+    doubt: int  # how much rarer estimates are asked for, after those that a certificate did not confirm
     chunk: int  # this few oracle calls may always follow each other without a look at the clock
 
     def prepare(self) -> None:
@@ -51,8 +41,8 @@ class Engine(Protocol):
     def advance(self, n_steps: int) -> None:
         """Take at most `n_steps` oracle calls' worth of steps."""
 
-    def promise(self) -> float:
-        """The gap as far as it is known without asking: it steers when to certify, nothing else."""
+    def estimate(self) -> Certified:
+        """What a certificate would say, as far as it is known without asking: it steers, and certifies nothing."""
 
     def extras(self) -> dict[str, float]:
         """Further columns for the history."""
@@ -81,9 +71,10 @@ def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), ve
     """Run an engine until the gap is at most `tol`, or something else stops it."""
     engine.prepare()
     run = _Run(engine, limits, tuple(callbacks))
-    with _Interrupt() as interrupt, _progress(limits, verbose) as bar:
+    with Interrupt() as interrupt, _progress(limits, verbose) as bar:
         status = run.until_stopped(interrupt, bar)
     last = run.last_record
+    assert engine.best is not None
     if not engine.certifiable and status == Status.MAX_PASSES:
         status = Status.UNCERTIFIED
     return Result(
@@ -91,12 +82,28 @@ def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), ve
         primal=last.primal,
         dual=last.dual,
         gap=last.gap,
+        dual_loss=engine.best.loss,
         status=status,
         n_passes=last.passes,
         n_oracle_calls=last.oracle_calls,
         history=history_of(run.rows),
         state=engine.state(),
     )
+
+
+def drive_unchecked(engine: Engine, limits: Limits) -> tuple[Status, float]:
+    """Run an engine until its own estimate of the gap is at most `tol`; why it stopped, and after how many passes."""
+    engine.prepare()
+    run = _Run(engine, limits, ())
+    with Interrupt() as interrupt, _progress(limits, 0) as bar:
+        run.work(run.last, interrupt, bar)
+    if interrupt.seen:
+        return Status.INTERRUPTED, run.passes
+    if run.out_of_time():
+        return Status.MAX_SECONDS, run.passes
+    estimate = engine.estimate()
+    reached = estimate.primal - estimate.dual <= limits.tol
+    return Status.UNCERTIFIED if reached else Status.MAX_PASSES, run.passes
 
 
 class _Run:
@@ -120,11 +127,12 @@ class _Run:
         """Steps of so many passes: at least one, and no end for infinitely many."""
         return passes if passes == np.inf else max(1, round(passes * self.engine.n))
 
-    def until_stopped(self, interrupt: _Interrupt, bar: tqdm) -> Status:
+    def until_stopped(self, interrupt: Interrupt, bar: tqdm) -> Status:
         limits = self.limits
         while True:
             try:
-                wants_stop = self.certify()
+                known = self.engine.best is not None and not self.rows  # from an earlier run
+                wants_stop = self.record_best() if known else self.certify()
             except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
                 if not self.rows:
                     raise
@@ -147,14 +155,15 @@ class _Run:
         """Counted over all runs, so that it does not matter where one ended."""
         return (self.engine.steps // stride + 1) * stride
 
-    def work(self, goal: float, interrupt: _Interrupt, bar: tqdm) -> None:
+    def work(self, goal: float, interrupt: Interrupt, bar: tqdm) -> None:
         engine = self.engine
         # where to stop must not depend on the clock: the same seed, the same run
-        beat = engine.n * -(-BEAT_CHUNKS * engine.chunk // engine.n)
+        beat = engine.n * -(-engine.chunk // engine.n)  # whether the goal may be reached is asked after passes
         chunk, pause = engine.chunk, self.next_multiple(beat * engine.doubt)
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
             if engine.steps == pause:
-                if engine.promise() <= self.limits.tol:
+                estimate = engine.estimate()
+                if estimate.primal - estimate.dual <= self.limits.tol:
                     engine.doubt *= 2  # each certificate costs passes of oracle calls
                     return
                 pause = self.next_multiple(beat * engine.doubt)
@@ -171,7 +180,7 @@ class _Run:
         return limit is not None and self.seconds + self.certificate_seconds >= limit
 
     def certify(self) -> bool:
-        """Append the record of the best weights and the best dual value known; whether a callback wants to stop."""
+        """Append the record of the best weights and the best dual value; whether a callback wants to stop."""
         before = time.perf_counter()
         candidates = self.engine.certify()
         if not all(np.isfinite(one.primal) and np.isfinite(one.dual) for one in candidates):
@@ -181,9 +190,14 @@ class _Run:
         self.certificate_seconds = time.perf_counter() - before
         if self.engine.best is not None:
             candidates.append(self.engine.best)
-        w, primal, _ = min(candidates, key=lambda one: one.primal)
-        dual = max(one.dual for one in candidates)
-        self.engine.best = Certified(w, primal, dual)
+        w, primal, _, _ = min(candidates, key=lambda one: one.primal)
+        _, _, dual, loss = max(candidates, key=lambda one: one.dual)
+        self.engine.best = Certified(w, primal, dual, loss)
+        return self.record_best()
+
+    def record_best(self) -> bool:
+        assert self.engine.best is not None
+        w, primal, dual, _ = self.engine.best
         if not self.engine.certifiable:
             return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, np.inf, w))
         if dual > primal + ROUNDING * max(1.0, abs(primal)):
@@ -210,13 +224,13 @@ def _progress(limits: Limits, verbose: int) -> tqdm:
     )
 
 
-class _Interrupt:
+class Interrupt:
     """Turns the first Ctrl-C into a flag, so that no step is torn; the second one is an ordinary KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self.seen = False
 
-    def __enter__(self) -> _Interrupt:
+    def __enter__(self) -> Interrupt:
         # signals can be caught in the main thread only; elsewhere nobody sends Ctrl-C to us
         self.mine = threading.current_thread() is threading.main_thread()
         if self.mine:

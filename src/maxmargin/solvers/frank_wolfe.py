@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._sums import dot
-from ..structures.verbs import inner
 from .base import Passes, Solver, check_state, fingerprint
-from .box import box_for, cut_off, same_bounds, truncate
-from .driver import Certified
+from .box import same_bounds
+from .objective import Certified, DualPoint, Objective
 from .passes import corner_pass
 from .result import Record
 
@@ -46,8 +45,7 @@ class FrankWolfe(Solver):
 
 
 class FrankWolfeState(NamedTuple):
-    v: np.ndarray  # A alpha
-    loss: float  # b'alpha
+    point: DualPoint
     lam: float
     box: Any
     steps: int
@@ -57,49 +55,48 @@ class FrankWolfeState(NamedTuple):
 
 class _Engine:
     def __init__(self, solver: FrankWolfe, passes: Passes, lam: float, state: FrankWolfeState | None):
-        self.solver, self.passes, self.lam = solver, passes, lam
+        self.solver, self.passes = solver, passes
         self.n = self.chunk = passes.n
         self.oracle_calls, self.doubt = 0, 1
         self.certifiable = passes.certifiable
-        self.box = box_for(passes.problem, solver.lower, solver.upper, solver.positive)
-        if state is None:
-            state = FrankWolfeState(np.zeros(passes.dimension), 0.0, lam, self.box, 0, None, 0)
-        else:
+        self.objective = Objective(passes.problem, lam, solver.box(passes.problem))
+        self.point, self.steps = DualPoint(np.zeros(passes.dimension), 0.0), 0
+        self.best: Certified | None = None
+        if state is not None:
             check_state(state, FrankWolfeState, passes.problem)
-        self.v = state.v * (state.lam / lam)  # the same alpha under another lam
-        self.loss, self.steps = state.loss, state.steps
-        self.best = state.best if state.lam == lam and same_bounds(state.box, self.box) else None
+            self.point, self.steps = state.point, state.steps
+            if same_bounds(state.box, self.objective.box):
+                found = state.best if state.lam == lam else self.objective.carried(state.best, state.lam)
+                self.best = self.objective.improved(found, self.point)
         self.look()
 
     def look(self) -> None:
         """Ask all samples at the current w: the corner of the next step and the exact value of this one."""
         problem, n = self.passes.problem, self.n
-        self.w, self.box = truncate(self.box, self.v)
-        hinges, losses, self.corner_v = np.empty(n), np.empty(n), np.zeros_like(self.v)
-        corner_pass(problem, self.passes.work, self.w, self.lam, hinges, losses, self.corner_v)
+        self.w, _ = self.objective.weights(self.point)
+        hinges, losses, vector = np.empty(n), np.empty(n), np.zeros_like(self.w)
+        corner_pass(problem, self.passes.work, self.w, hinges, losses, vector)
         self.oracle_calls += n
-        self.corner_loss = dot(problem.weight, losses)
-        self.primal = self.passes.primal(self.w, self.lam, hinges)
+        self.corner = DualPoint(vector, dot(problem.weight, losses))
+        self.primal = self.passes.primal(self.w, self.objective.lam, hinges)
 
     def prepare(self) -> None:
         return None  # the first look, which every run begins with, did that
 
     def advance(self, n_steps: int) -> None:
-        lam, direction = self.lam, self.v - self.corner_v
-        gap = max(self.promise(), 0.0)
-        curvature = lam * inner(self.passes.problem, direction, direction)
+        direction, gain = self.corner.vector - self.point.vector, self.corner.loss - self.point.loss
+        slope = max(gain - self.objective.inner(direction, self.w), 0.0)
+        curvature = self.objective.inner(direction, direction) / self.objective.lam
         if not self.solver.line_search:
             gamma = 2.0 / (self.steps / self.n + 2.0)
         else:
-            gamma = 1.0 if gap >= curvature else gap / curvature
-        self.v = self.v - gamma * direction
-        self.loss += gamma * (self.corner_loss - self.loss)
+            gamma = 1.0 if slope >= curvature else slope / curvature
+        self.point = DualPoint(self.point.vector + gamma * direction, self.point.loss + gamma * gain)
         self.steps += self.n
         self.look()
 
-    def promise(self) -> float:
-        slope = inner(self.passes.problem, self.v - self.corner_v, self.w)
-        return self.lam * slope - self.loss + self.corner_loss
+    def estimate(self) -> Certified:
+        return self.objective.certified(self.w, self.primal, self.point)
 
     def extras(self) -> dict[str, float]:
         return {}
@@ -108,10 +105,8 @@ class _Engine:
         return None
 
     def certify(self) -> list[Certified]:
-        square = inner(self.passes.problem, self.w, self.w)
-        dual = self.loss - self.lam * (0.5 * square + cut_off(self.box, self.w))
-        return [Certified(self.w, self.primal, dual)]
+        return [self.estimate()]  # a step ends with an exact pass
 
     def state(self) -> FrankWolfeState:
         mark = fingerprint(self.passes.problem)
-        return FrankWolfeState(self.v, self.loss, self.lam, self.box, self.steps, self.best, mark)
+        return FrankWolfeState(self.point, self.objective.lam, self.objective.box, self.steps, self.best, mark)

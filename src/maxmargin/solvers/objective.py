@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..structures.verbs import inner
-from .box import cut_off, truncate
+from .box import cut_off, is_cone, truncate
 
 
 class DualPoint(NamedTuple):
@@ -17,6 +17,59 @@ class DualPoint(NamedTuple):
 
     vector: np.ndarray  # lam A alpha = sum_i c_i sum_y alpha_i(y) psi_i(y)
     loss: float  # b'alpha
+
+
+class Certified(NamedTuple):
+    """Weights with their exact primal value, and the value of a dual point with its loss."""
+
+    w: np.ndarray
+    primal: float
+    dual: float
+    loss: float  # b'alpha
+
+
+class Bracket(NamedTuple):
+    """Weights and a dual point as far as their values under any lam depend on them; without bounds or over a cone.
+
+    Of the dual points on the way to the one with all mass on the true outputs, whose dual value is 0, the best one
+    counts: it has a share rho of both loss and vector, so its value is ``rho loss - rho^2 dual_square / (2 lam)``.
+    """
+
+    square: float  # |w|^2
+    hinge: float  # sum_i c_i H_i(w)
+    loss: float  # b'alpha
+    dual_square: float  # |vector|^2 of the dual point, truncated to the cone
+
+    def primal(self, lam: float) -> float:
+        return 0.5 * lam * self.square + self.hinge
+
+    def share(self, lam: float) -> float:
+        return 1.0 if lam * self.loss >= self.dual_square else max(lam * self.loss / self.dual_square, 0.0)
+
+    def dual(self, lam: float) -> float:
+        if self.dual_square == 0.0:
+            return max(self.loss, 0.0)
+        rho = self.share(lam)
+        return rho * (self.loss - 0.5 * rho * self.dual_square / lam) if rho > 0.0 else 0.0
+
+    def gap(self, lam: float) -> float:
+        """Convex in lam: primal values are linear, dual ones concave."""
+        return self.primal(lam) - self.dual(lam)
+
+    def reach(self, eps: float) -> float:
+        """The lowest lam at which the gap is at most eps, if there is one.
+
+        With all of the dual point this means ``lam square/2 + dual_square/(2 lam) <= loss + eps - hinge``, which is
+        quadratic. Below ``lam = dual_square / loss`` the gap is linear in lam, and it is the hinge at 0.
+        """
+        spare = self.loss + eps - self.hinge
+        root = np.sqrt(max(spare**2 - self.square * self.dual_square, 0.0))
+        lowest = self.dual_square / (spare + root)
+        if lowest * self.loss > self.dual_square:
+            return float(lowest)
+        if self.hinge <= eps or self.dual_square == 0.0:  # the latter: the dual value is the loss under any lam
+            return 0.0
+        return 2.0 * (self.hinge - eps) / (self.loss**2 / self.dual_square - self.square)
 
 
 @dataclass(frozen=True)
@@ -34,6 +87,29 @@ class Objective:
     def dual(self, point: DualPoint) -> float:
         w, box = self.weights(point)
         return point.loss - self.lam * (0.5 * self.inner(w, w) + cut_off(box, w))
+
+    def certified(self, w: np.ndarray, primal: float, point: DualPoint) -> Certified:
+        return Certified(w, primal, self.dual(point), point.loss)
+
+    def bracket(self, found: Certified) -> Bracket:
+        square = self.inner(found.w, found.w)
+        # rounding may leave -1e-17
+        hinge = max(found.primal - 0.5 * self.lam * square, 0.0)
+        return Bracket(square, hinge, found.loss, max(2.0 * self.lam * (found.loss - found.dual), 0.0))
+
+    def carried(self, found: Certified | None, lam: float) -> Certified | None:
+        """What was found under another lam and the same bounds, for this one; None if its dual point has no value."""
+        if found is None or not is_cone(self.box):
+            return None
+        bracket = replace(self, lam=lam).bracket(found)
+        loss = bracket.share(self.lam) * found.loss
+        return Certified(found.w, bracket.primal(self.lam), bracket.dual(self.lam), loss)
+
+    def improved(self, found: Certified | None, point: DualPoint) -> Certified | None:
+        """What was found, with a dual point if that is better."""
+        if found is None or self.dual(point) <= found.dual:
+            return found
+        return self.certified(found.w, found.primal, point)
 
     def inner(self, u: np.ndarray, v: np.ndarray) -> float:
         return float(inner(self.problem, u, v))

@@ -37,14 +37,14 @@ def gap_pass(problem, blocks, work, w, first, last, hinges, gaps):
 
 
 @kernel(n_parts=2)
-def corner_pass(problem, work, w, lam, hinges, losses, corner_w):
-    """Hinges and the losses of all corners; their weights ``A s`` are added to `corner_w`."""
+def corner_pass(problem, work, w, hinges, losses, vector):
+    """Hinges and the losses of all corners s; ``lam A s`` is added to `vector`."""
     for i in range(hinges.shape[0]):
         find_potentials(problem, work, w, i)
         value = find_corner(problem, work, w, i)
         hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
-        add_corner(problem, work, i, problem.weight[i] / lam, corner_w)
+        add_corner(problem, work, i, problem.weight[i], vector)
 
 
 @kernel(n_parts=3)

@@ -43,26 +43,26 @@ class WeightedAveraging(NamedTuple):
 
     totals: Any  # the structure's block state, summed with weights
     counted: np.ndarray  # (n,) weight up to which the block is added up
-    origin: float  # weight of the iterates before averaging began
+    begun: int  # the step at which averaging began
 
 
 @helper
 def weight_until(k):
-    """Weight of the iterates w^(1) … w^(k); the start w^(0) has weight 0."""
+    """Weight of the iterates w^(1) … w^(k); the start, w^(0), has weight 0."""
     return 0.5 * k * (k + 1.0)
 
 
 @implements(before_change, WeightedAveraging)
 def _(averaging, problem, blocks, i, k):
-    weight = weight_until(k)
+    weight = weight_until(k - averaging.begun)
     accumulate(problem, averaging.totals, blocks, i, weight - averaging.counted[i])
     averaging.counted[i] = weight
 
 
 @implements(settle, WeightedAveraging)
 def _(averaging, problem, blocks, k):
-    weight = weight_until(k)
-    if weight == averaging.origin:
+    weight = weight_until(k - averaging.begun)
+    if weight == 0.0:
         return None
     settle_pass(problem, averaging.totals, blocks, averaging.counted, weight)
-    return averaging.totals, weight - averaging.origin
+    return averaging.totals, weight

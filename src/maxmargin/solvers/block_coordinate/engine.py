@@ -12,11 +12,10 @@ from ...structures.verbs import mean_loss, new_blocks, new_totals
 from ..base import Passes, check_state, fingerprint
 from ..box import release_all, same_bounds, truncate
 from ..catalyst import Catalyst, problems_for
-from ..driver import Certified
-from ..objective import DualPoint, Objective
+from ..objective import Certified, DualPoint, Objective
 from ..passes import gap_pass, hinge_pass, norm_pass, settle_pass, weights_pass
 from ..result import Record
-from .averaging import NoAveraging, WeightedAveraging, settle, weight_until
+from .averaging import NoAveraging, WeightedAveraging, settle
 from .loop import HITS, MISSES, block_steps
 from .memory import NoCache, doubled, nameless, taken_over
 from .samplers import GapSampler, Order
@@ -55,6 +54,7 @@ class BlockState(NamedTuple):
     steps: int
     rng: np.random.Generator
     order: np.ndarray  # blocks drawn but not yet visited
+    curvature: float | None  # of the data, once it was asked for
     best: Certified | None  # found so far
     doubt: int
     fingerprint: int  # of the problem
@@ -72,6 +72,7 @@ class BlockEngine:
         self.chunk = compiled if runs_compiled(self.problem) else 1
         self.oracle_calls, self.tally = 0, np.zeros(2, np.int64)
         self.sampler: Any = None
+        self.known_curvature: float | None = None
         if state is None:
             self.begin(random_state)
         else:
@@ -101,6 +102,11 @@ class BlockEngine:
         self.w, self.box = outer.weights(self.objective, point)
 
     def curvature(self) -> float:
+        if self.known_curvature is None:
+            self.known_curvature = self.find_curvature()
+        return self.known_curvature
+
+    def find_curvature(self) -> float:
         """``sum_i c_i^2 |psi_i|^2`` of the outputs with the largest losses, from evenly spaced blocks."""
         some = np.unique(np.linspace(0, self.n - 1, CURVATURE_BLOCKS).astype(np.int64))
         norms, start = np.empty(len(some)), np.zeros(self.passes.dimension)
@@ -111,12 +117,13 @@ class BlockEngine:
     def new_averaging(self) -> Any:
         if not self.parts.averages or self.outer.averages_itself:
             return NoAveraging(0.0)
-        origin = weight_until(self.steps)
-        return WeightedAveraging(new_totals(self.problem), np.full(self.n, origin), origin)
+        return WeightedAveraging(new_totals(self.problem), np.zeros(self.n), self.steps)
 
     def resume(self, state: BlockState, random_state: Any) -> None:
+        self.known_curvature = state.curvature
         self.blocks, self.steps, self.rng, self.order = state.blocks, state.steps, state.rng, state.order
-        same = state.lam == self.lam and same_bounds(state.box, self.parts.box)
+        same_box = same_bounds(state.box, self.parts.box)
+        same = state.lam == self.lam and same_box
         if same and state.outer.goes_on(self.parts.acceleration, self.parts.averages):
             self.outer, self.w, self.box = state.outer, state.w, state.box
         else:
@@ -129,11 +136,13 @@ class BlockEngine:
         self.memory = taken_over(own, state.memory, self.problem) if same_kind else nameless(own)
         if random_state is not None:
             self.rng, self.order = as_generator(random_state), np.empty(0, np.int64)
-        fresh = self.new_averaging()
-        self.averaging = state.averaging if type(state.averaging) is type(fresh) else fresh
-        self.best, self.doubt = (state.best, state.doubt) if same else (None, 1)
+        self.averaging, self.best, self.doubt = self.new_averaging(), state.best, state.doubt
         if not same:
             self.gaps, self.total_gap = np.full(self.n, np.inf), np.inf
+            self.best, self.doubt = self.objective.carried(state.best, state.lam) if same_box else None, 1
+        elif type(state.averaging) is type(self.averaging):
+            self.averaging = state.averaging
+        self.best = self.objective.improved(self.best, self.outer.best_point(self.objective, self.dual_point()))
 
     def prepare(self) -> None:
         nothing = np.empty(0)
@@ -215,8 +224,12 @@ class BlockEngine:
         self.sampler = self.sampler._replace(first=order, uniforms=self.rng.random(n_steps - wanted))
         return self.sampler
 
-    def promise(self) -> float:
-        return self.outer.promise(self.objective, self.w, self.dual_point, float(np.sum(self.gaps)))
+    def estimate(self) -> Certified:
+        point, gap = self.dual_point(), float(np.sum(self.gaps))
+        primal = self.outer.primal(self.objective, self.w, point, gap)
+        found = self.objective.certified(self.w, primal, self.outer.best_point(self.objective, point))
+        # below the optimum: the gaps at hand are of an earlier proximal problem
+        return found if primal >= found.dual else found._replace(primal=np.inf)
 
     def extras(self) -> dict[str, float]:
         found = self.outer.extras()
@@ -234,23 +247,23 @@ class BlockEngine:
             lambda work, first, last: gap_pass(self.problem, self.blocks, work, self.w, first, last, hinges, self.gaps)
         )
         self.total_gap, self.sampler = float(np.sum(self.gaps)), None
-        dual = self.outer.dual(self.objective, self.dual_point())
-        found = [self.certified(self.w.copy(), dual, hinges)]
+        point = self.outer.best_point(self.objective, self.dual_point())
+        found = [self.certified(self.w.copy(), point, hinges)]
         if self.outer.average is not None:
             # rounding may lead the average out of the box
-            found.append(self.certified(truncate(self.parts.box, self.outer.average)[0], dual, None))
+            found.append(self.certified(truncate(self.parts.box, self.outer.average)[0], point, None))
         sums = settle(self.averaging, self.problem, self.blocks, self.steps)
         if sums is not None:
             totals, mass = sums
             v = np.zeros_like(self.w)
             weights_pass(self.problem, totals, self.passes.work, self.n, self.lam, mass, v)
-            point = DualPoint(self.lam * v, mean_loss(self.problem, totals) / mass)
-            found.append(self.certified(self.objective.weights(point)[0], self.objective.dual(point), None))
+            mean = DualPoint(self.lam * v, mean_loss(self.problem, totals) / mass)
+            found.append(self.certified(self.objective.weights(mean)[0], mean, None))
         return found
 
-    def certified(self, w: np.ndarray, dual: float, hinges: np.ndarray | None) -> Certified:
+    def certified(self, w: np.ndarray, point: DualPoint, hinges: np.ndarray | None) -> Certified:
         self.oracle_calls += self.n
-        return Certified(w, self.passes.primal(w, self.lam, hinges), dual)
+        return self.objective.certified(w, self.passes.primal(w, self.lam, hinges), point)
 
     def state(self) -> BlockState:
         return BlockState(
@@ -266,6 +279,7 @@ class BlockEngine:
             self.steps,
             copy.deepcopy(self.rng),  # the user may go on drawing from a generator of his own
             self.order,
+            self.known_curvature,
             self.best,
             self.doubt,
             fingerprint(self.problem),

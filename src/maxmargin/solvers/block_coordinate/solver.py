@@ -12,7 +12,6 @@ import numpy as np
 
 from ...structures.verbs import new_labelings, output_bound, output_bytes
 from ..base import Passes, Solver
-from ..box import box_for
 from ..catalyst import Catalyst, as_catalyst
 from .engine import BlockEngine, Parts
 from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
@@ -114,7 +113,7 @@ class BlockFrankWolfe(Solver):
             cache=NoCache(0.0) if rule is None else CacheRule(float(rule.F), float(rule.nu)),
             memory=self.memory(problem, rule),
             averages=self.averaging == "weighted",
-            box=box_for(problem, self.lower, self.upper, self.positive),
+            box=self.box(problem),
             acceleration=as_catalyst(self.acceleration),
         )
         return BlockEngine(passes, lam, parts, state, random_state)

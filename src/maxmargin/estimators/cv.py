@@ -1,0 +1,162 @@
+"""Estimators that choose lam by cross-validation along regularization paths."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing as take
+from sklearn.utils import check_X_y
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..solvers import Status
+from ._base import MaxMarginEstimator
+from ._inputs import needs_vectorizer, stack_labels, stack_sequences, unstack
+from ._kernels import PRECOMPUTED
+from .chain import ChainSVM
+from .multiclass import MulticlassSVM
+from .path import EstimatorPath, regularization_path
+
+NOT_THEIRS = ("lam", "warm_start")  # parameters of the single estimator that mean nothing here
+
+PARAMETERS = {"eps": 0.1, "kappa": None, "lam_min": None, "heuristic": False, "cv": None, "scoring": None}
+
+
+def cross_validated(base: type[MaxMarginEstimator]) -> Callable[..., None]:
+    """An ``__init__`` that takes what that of `base` takes, without lam, and the parameters of the cross-validation."""
+    own = inspect.signature(base.__init__).parameters
+    defaults = {name: p.default for name, p in own.items() if name not in ("self", *NOT_THEIRS)}
+    defaults = {**PARAMETERS, **defaults}
+
+    def __init__(self: Any, **given: Any) -> None:
+        unknown = sorted(given.keys() - defaults.keys())
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no parameter {', '.join(unknown)}")
+        for name, default in defaults.items():
+            setattr(self, name, given.get(name, default))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, keyword, default=value) for name, value in defaults.items()]
+    __init__.__signature__ = inspect.Signature([own["self"], *parameters])  # type: ignore[attr-defined]
+    return __init__
+
+
+class PathCV(MaxMarginEstimator):
+    """What cross-validated estimators share. Stands before the single estimator among the bases of a class."""
+
+    single: type[MaxMarginEstimator]  # what is fitted to a fold
+    lam, warm_start = None, False
+    eps: float
+    kappa: float | None
+    lam_min: float | None
+    heuristic: bool
+    cv: Any
+    scoring: Any
+    kernel: Any
+    lam_: float
+
+    def _regularization(self, total_weight: float) -> float:
+        return self.lam_
+
+    def _choose(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Set lam_ and what it was chosen by; indices choose samples of X and y."""
+        if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
+            raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
+        names = inspect.signature(self.single).parameters.keys() - set(NOT_THEIRS)
+        single = self.single(**{name: getattr(self, name) for name in names})
+        scorer = check_scoring(single, self.scoring)
+        labels = y if is_classifier(self) else None
+        paths, scores = list[EstimatorPath](), list[np.ndarray]()
+        for train, test in check_cv(self.cv, labels, classifier=is_classifier(self)).split(X, labels):
+            weight = None if sample_weight is None else take(sample_weight, train)
+            rule = self.eps, self.kappa, self.lam_min, bool(self.heuristic)
+            path = regularization_path(single, take(X, train), take(y, train), *rule, sample_weight=weight)
+            if path.ended == Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            X_test, y_test = take(X, test), take(y, test)
+            scores.append(np.array([scorer(path.estimator_at(lam), X_test, y_test) for lam in path.breakpoints]))
+            paths.append(path)
+        # scores are constant between breakpoints, so at those of all folds they are known for every lam
+        end = max(path.lam_end for path in paths)
+        lams = np.unique(np.concatenate([path.breakpoints for path in paths]))[::-1]
+        lams = lams[lams >= end]
+        by_fold = np.array([found[path.pieces_of(lams)] for path, found in zip(paths, scores, strict=True)])
+        best = int(np.argmax(by_fold.mean(axis=0)))
+        self.lam_, self.lams_, self.scores_ = float(lams[best]), lams, by_fold
+        self.path_passes_ = sum(float(path.passes.sum()) for path in paths)
+        self.path_oracle_calls_ = sum(int(path.oracle_calls.sum()) for path in paths)
+
+
+class ChainSVMCV(PathCV, ChainSVM):
+    """`ChainSVM` with lam chosen by cross-validation along regularization paths.
+
+    For each fold, models for every lam come from one eps-approximate path, so there is no grid to guess. The lam with
+    the best mean score is then fitted to all data.
+
+    Parameters
+    ----------
+    eps, kappa, lam_min, heuristic : as in `regularization_path`, for the paths
+    cv : number of folds (None: 5), a splitter of sequences, or an iterable of (train, test) indices
+    scoring : name of a scorer or a function (estimator, X, y); None: the share of labels that are right
+    others : as in `ChainSVM`; tol and lam_ are those of the final fit
+
+    Attributes
+    ----------
+    lam_ : chosen
+    lams_ : (L,) breakpoints of all paths, descending    scores_ : (folds, L) scores there
+    path_passes_, path_oracle_calls_ : effort of all paths
+    others : as in `ChainSVM`, of the final fit
+    """
+
+    single = ChainSVM
+    __init__ = cross_validated(ChainSVM)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> ChainSVMCV:
+        """Choose lam and learn from sequences, as ``ChainSVM.fit`` takes them."""
+        if needs_vectorizer(X):  # each fold has features of its own
+            self._choose(list(X), list(y), sample_weight)
+        else:
+            rows, offsets, _ = stack_sequences(X, lengths, estimator=type(self).__name__)
+            labels = unstack(stack_labels(y, offsets), offsets)
+            self._choose([rows[a:b] for a, b in pairwise(offsets)], labels, sample_weight)
+        super().fit(X, y, sample_weight, lengths)
+        return self
+
+
+class MulticlassSVMCV(PathCV, MulticlassSVM):
+    """`MulticlassSVM` with lam chosen by cross-validation along regularization paths.
+
+    For each fold, models for every lam come from one eps-approximate path, so there is no grid to guess. The lam with
+    the best mean score is then fitted to all data.
+
+    Parameters
+    ----------
+    eps, kappa, lam_min, heuristic : as in `regularization_path`, for the paths
+    cv : number of folds (None: 5, stratified), a splitter, or an iterable of (train, test) indices
+    scoring : name of a scorer or a function (estimator, X, y); None: accuracy
+    others : as in `MulticlassSVM`; tol is that of the final fit
+
+    Attributes
+    ----------
+    lam_ : chosen
+    lams_ : (L,) breakpoints of all paths, descending    scores_ : (folds, L) scores there
+    path_passes_, path_oracle_calls_ : effort of all paths
+    others : as in `MulticlassSVM`, of the final fit
+    """
+
+    single = MulticlassSVM
+    __init__ = cross_validated(MulticlassSVM)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVMCV:
+        """Choose lam and learn from samples X (n, F), dense or sparse, and classes y (n,)."""
+        samples, labels = check_X_y(X, y, accept_sparse="csr")
+        check_classification_targets(labels)
+        self._choose(samples, labels, sample_weight)
+        super().fit(X, y, sample_weight)
+        return self

@@ -1,0 +1,301 @@
+"""Weights for every lam, each with a certificate."""  # osokin16, Section 4
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from tqdm.auto import tqdm
+
+from ...structures import as_problem
+from ..base import Passes, check_positive
+from ..box import is_cone
+from ..driver import Interrupt
+from ..objective import Bracket, Certified, Objective
+from ..presets import get_solver
+from ..result import Status
+from .rules import PathEnd, Step
+from .runs import Effort, Run
+from .start import largest_losses
+from .store import WeightStore
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ENDINGS: dict[str, str] = {
+    PathEnd.HINGE: "the training hinge loss reached eps: the last weights serve every smaller lam",
+    PathEnd.LAM_MIN: "the smallest lam asked for is reached",
+}
+
+
+@dataclass
+class Breakpoint:
+    """One more piece of a path. Callbacks receive it; a true answer stops the path."""
+
+    lam: float
+    primal: float
+    dual: float
+    gap: float  # infinite where it is not certified
+    passes: float
+    oracle_calls: int
+    seconds: float
+    w: np.ndarray = field(repr=False)
+
+
+class Cost(NamedTuple):
+    passes: float
+    oracle_calls: int
+    seconds: float
+
+
+NO_COST = Cost(0.0, 0, 0.0)
+
+
+class Piece(NamedTuple):
+    lam: float
+    bracket: Bracket
+    is_certified: bool
+    cost: Cost
+
+
+Callback = Callable[[Breakpoint], Any]
+
+
+class Path:
+    """Weights for every lam from `lam_end` on: those of breakpoint j serve ``lam_{j+1} <= lam <= lam_j``.
+
+    Attributes
+    ----------
+    breakpoints : (J,) lam_1 > lam_2 > ...
+    gaps : (J,) certified duality gaps at the breakpoints; infinite on a heuristic path, until `certify`
+    hinges, norms : (J,) training hinge losses and |w|; on a heuristic path estimates, until `certify`
+    passes, oracle_calls, seconds : (J,) effort for each breakpoint
+    lam_end : how far down the last weights serve; 0 if for every lam
+    ended : "hinge" (the training hinge loss reached eps, so the last weights serve down to 0), "lam_min", or why it
+        stopped early: "max_passes", "max_seconds", "callback" or "interrupted"; `resume` goes on from there
+    """
+
+    def __init__(self, problem: Any, solver: Any, rule: Any, run: Run, effort: Effort, *, warm: bool = True):
+        began = time.perf_counter()
+        self._passes = Passes(as_problem(problem), effort.n_jobs)
+        self.problem, self.solver = self._passes.problem, get_solver(solver, problem)
+        self._box = self.solver.box(self.problem)
+        if not self._passes.certifiable:
+            raise ValueError("a path needs certificates, and this structure's oracle is approximate: add upper_bound")
+        if not is_cone(self._box):
+            raise ValueError("a path needs weights that can be scaled: their bounds must be 0 or infinite")
+        self._run, self._effort, self._warm = run, effort, warm
+        self._point, self._hinge_at_zero = largest_losses(self._passes)
+        nothing, objective = np.zeros(self._passes.dimension), self._objective(1.0)
+        self._start = objective.bracket(objective.certified(nothing, self._hinge_at_zero, self._point))
+        self._weights, self._pieces = WeightStore(), list[Piece]()
+        self._spent = Cost(0.0, self._passes.n, time.perf_counter() - began)  # since the last piece
+        self._rule, self._next = rule, Step(np.inf, None)
+        self._state: Any = None
+        self._stopped: Status | None = None
+        self._begin()
+
+    def _objective(self, lam: float) -> Objective:
+        return Objective(self.problem, lam, self._box)
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return f"<Path without breakpoints, stopped early: {self.ended}>"
+        ending = ENDINGS.get(self.ended, f"stopped early: {self.ended}")
+        lams, passes = f"lam {self._pieces[0].lam:.3g} to {self.lam_end:.3g}", self.passes.sum()
+        return f"<Path of {len(self)} breakpoints, {lams}, {passes:.0f} passes; {ending}>"
+
+    @property
+    def breakpoints(self) -> np.ndarray:
+        return np.array([piece.lam for piece in self._pieces])
+
+    @property
+    def gaps(self) -> np.ndarray:
+        return np.array([self.gap_at(piece.lam) for piece in self._pieces])
+
+    @property
+    def hinges(self) -> np.ndarray:
+        return np.array([piece.bracket.hinge for piece in self._pieces])
+
+    @property
+    def norms(self) -> np.ndarray:
+        return np.sqrt([piece.bracket.square for piece in self._pieces])
+
+    @property
+    def passes(self) -> np.ndarray:
+        return np.array([piece.cost.passes for piece in self._pieces])
+
+    @property
+    def oracle_calls(self) -> np.ndarray:
+        return np.array([piece.cost.oracle_calls for piece in self._pieces], int)
+
+    @property
+    def seconds(self) -> np.ndarray:
+        return np.array([piece.cost.seconds for piece in self._pieces])
+
+    @property
+    def lam_end(self) -> float:
+        return self._next.lam
+
+    @property
+    def ended(self) -> str:
+        return str(self._stopped if self._next.ended is None else self._next.ended)
+
+    def weights(self, j: int) -> np.ndarray:
+        """The weights of breakpoint j, counted from 0."""
+        return self._weights[range(len(self))[j]]
+
+    def coef_at(self, lam: float) -> np.ndarray:
+        """The weights for a lam, flat, as the solver has them."""
+        j = self._piece_of(lam)
+        return self._weights[j] if j >= 0 else self._weights[0] * (self._pieces[0].lam / lam)
+
+    def primal_at(self, lam: float) -> float:
+        """The objective at `coef_at`; above the first breakpoint an upper bound on it."""
+        j = self._piece_of(lam)
+        if j >= 0:
+            return self._pieces[j].bracket.primal(lam)
+        first = self._pieces[0]
+        share = first.lam / lam  # hinge losses are convex: between those of these weights and of none
+        return share * first.bracket.primal(first.lam) + (1.0 - share) * self._hinge_at_zero
+
+    def dual_at(self, lam: float) -> float:
+        """The best lower bound on the optimum that any piece gives."""
+        self._piece_of(lam)
+        return max(bracket.dual(lam) for bracket in [self._start, *(piece.bracket for piece in self._pieces)])
+
+    def gap_at(self, lam: float) -> float:
+        """The certified suboptimality of `coef_at`; infinite where nothing is certified."""
+        if not self._pieces[max(self._piece_of(lam), 0)].is_certified:
+            return np.inf
+        return max(self.primal_at(lam) - self.dual_at(lam), 0.0)
+
+    @property
+    def worst_gap(self) -> float:
+        """The largest suboptimality certified for any lam from `lam_end` on; infinite where nothing is certified."""
+        if not len(self) or not all(piece.is_certified for piece in self._pieces):
+            return np.inf
+        ends = [*self.breakpoints[1:], self.lam_end]
+        # a convex gap is below that at one of its ends; above the first breakpoint it goes to that of no weights
+        gaps = [max(p.bracket.gap(p.lam), p.bracket.gap(end)) for p, end in zip(self._pieces, ends, strict=True)]
+        return max(self._hinge_at_zero - self._start.loss, *gaps)
+
+    def certify(self) -> float:
+        """Certify what is not yet certified, with an exact pass for each breakpoint; returns `worst_gap`."""
+        for j, (lam, bracket, is_certified, cost) in enumerate(self._pieces):
+            if not is_certified:
+                before = time.perf_counter()
+                hinge = self._passes.primal(self._weights[j], lam) - 0.5 * lam * bracket.square
+                seconds = time.perf_counter() - before
+                cost = Cost(cost.passes, cost.oracle_calls + self._passes.n, cost.seconds + seconds)
+                self._pieces[j] = Piece(lam, bracket._replace(hinge=max(hinge, 0.0)), True, cost)
+        return self.worst_gap
+
+    def plot(self, figure: Figure | None = None) -> Figure:
+        """Draw gap, hinge loss, |w| and cost along lam."""
+        from ...plotting import plot_path
+
+        return plot_path(self, figure=figure)
+
+    def _piece_of(self, lam: float) -> int:
+        """The breakpoint whose weights serve lam; -1: the first one's, scaled."""
+        check_positive("lam", lam)
+        if not len(self) or lam < self.lam_end:
+            known = f"ends at lam = {self.lam_end:g}" if len(self) else "has no breakpoint yet"
+            raise ValueError(f"lam = {lam:g}: the path {known} ({self.ended}); path.resume goes on")
+        return int(self.pieces_of(lam)) if lam <= self._pieces[0].lam else -1
+
+    def pieces_of(self, lams: Any) -> np.ndarray:
+        """The breakpoints, counted from 0, whose weights serve each lam; above the first it is that, scaled."""
+        return np.maximum(np.searchsorted(-self.breakpoints, -np.asarray(lams), side="right") - 1, 0)
+
+    def resume(
+        self,
+        lam_min: float | None = None,
+        *,
+        max_passes: float | None = None,
+        max_seconds: float | None = None,
+        callbacks: Iterable[Callback] = (),
+        verbose: int = 0,
+    ) -> Path:
+        """Go on where the path stopped, or further down to another `lam_min`; returns the path itself."""
+        if lam_min is not None:
+            check_positive("lam_min", lam_min)
+            self._rule = self._rule.down_to(float(lam_min))
+            self._next = self._rule.after(self._pieces[-1].lam, self._pieces[-1].bracket)
+        self._effort = self._effort._replace(max_seconds=max_seconds)
+        if max_passes is not None:
+            self._effort = self._effort._replace(max_passes=max_passes)
+        return self.walk(callbacks, verbose)
+
+    def _begin(self) -> None:
+        before = time.perf_counter()
+        self._rule, start = self._rule.begin(self._passes, self._objective(1.0), self._point)
+        self._next = Step(start.lam, None)
+        if start.found is not None:
+            self._spend(0.0, start.oracle_calls, time.perf_counter() - before)
+            self._append(start.lam, start.found, True)
+
+    def walk(self, callbacks: Iterable[Callback] = (), verbose: int = 0) -> Path:
+        """Go down until the path ends or something stops it."""
+        callbacks, effort, began, self._stopped = tuple(callbacks), self._effort, time.perf_counter(), None
+        with Interrupt() as interrupt, _progress(verbose) as bar:
+            while self._next.ended is None and self._stopped is None:
+                left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - began)
+                if interrupt.seen:
+                    self._stopped = Status.INTERRUPTED
+                elif left is not None and left <= 0.0:
+                    self._stopped = Status.MAX_SECONDS
+                else:
+                    self._stopped = self._solve(effort._replace(max_seconds=left), callbacks)
+                bar.update(len(self) - bar.n)
+                bar.set_postfix_str(f"lam {self.lam_end:.2e}")
+        if self._stopped in (Status.MAX_PASSES, Status.MAX_SECONDS, Status.INTERRUPTED):
+            warnings.warn(
+                f"the path stopped ({self._stopped}) after {len(self)} breakpoints, at lam = {self.lam_end:.3g}; what "
+                "is done is kept, and path.resume() goes on",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _solve(self, effort: Effort, callbacks: tuple[Callback, ...]) -> Status | None:
+        """Solve for one more lam; why the path stops here, if it does."""
+        before, lam = time.perf_counter(), self._next.lam
+        if self._state is not None:
+            effort = effort._replace(random_state=None)  # the state goes on with its own
+        solved = self._run(self.solver, self.problem, lam, self._rule.tol, self._state, effort)
+        self._spend(solved.passes, solved.oracle_calls, time.perf_counter() - before)
+        is_done = solved.status in (Status.CONVERGED, Status.UNCERTIFIED)
+        self._state = solved.state if self._warm or not is_done else None
+        if not is_done:
+            return solved.status
+        self._append(lam, solved.found, solved.status == Status.CONVERGED)
+        told = Breakpoint(
+            lam, solved.found.primal, solved.found.dual, self.gap_at(lam), *self._pieces[-1].cost, solved.found.w
+        )
+        answers = [callback(told) for callback in callbacks]
+        return Status.CALLBACK if any(answers) else None
+
+    def _spend(self, passes: float, oracle_calls: int, seconds: float) -> None:
+        spent = self._spent
+        self._spent = Cost(spent.passes + passes, spent.oracle_calls + oracle_calls, spent.seconds + seconds)
+
+    def _append(self, lam: float, found: Certified, is_certified: bool) -> None:
+        bracket = self._objective(lam).bracket(found)
+        self._weights.append(found.w)
+        self._pieces.append(Piece(lam, bracket, is_certified, self._spent))
+        self._spent = NO_COST
+        self._next = self._rule.after(lam, bracket)
+
+
+def _progress(verbose: int) -> tqdm:
+    return tqdm(disable=verbose <= 0, unit="breakpoint", bar_format="{n} breakpoints [{elapsed}]{postfix}")

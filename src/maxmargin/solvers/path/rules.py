@@ -1,0 +1,76 @@
+"""Which lam comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from ..base import Passes
+from ..objective import Bracket, DualPoint, Objective
+from .start import Start, find_start
+
+DEFAULT_RANGE = 1e-6  # lam_min over the first breakpoint
+
+# Rounding must not lift the gap at the next breakpoint above eps.
+ROUNDING = 1e-9
+
+
+class PathEnd(StrEnum):
+    """How a path ends by itself; a solver's `Status` says what else may have ended it."""
+
+    HINGE = "hinge"  # the training hinge loss is at most eps: the last weights serve every smaller lam
+    LAM_MIN = "lam_min"  # the smallest lam asked for is reached
+
+
+class Step(NamedTuple):
+    lam: float  # the next breakpoint, or, at the end, how far down the last weights serve
+    ended: PathEnd | None
+
+
+@dataclass(frozen=True)
+class ApproximatePath:
+    """The lowest lam for which the weights at hand are good to eps, if they are good to ``kappa eps`` where they are.
+
+    This goes further than osokin16, (12), whose dual point is the one with the same weights: see docs/path.md.
+    """
+
+    eps: float
+    kappa: float
+    lam_min: float | None  # None: set where the path begins
+
+    @property
+    def tol(self) -> float:
+        """The gap a breakpoint is solved to."""
+        return self.kappa * self.eps
+
+    def begin(self, passes: Passes, objective: Objective, point: DualPoint) -> tuple[ApproximatePath, Start]:
+        start = find_start(passes, objective, point, self.tol)
+        return self if self.lam_min is not None else self.down_to(DEFAULT_RANGE * start.lam), start
+
+    def down_to(self, lam_min: float) -> ApproximatePath:
+        return replace(self, lam_min=lam_min)
+
+    def after(self, lam: float, bracket: Bracket) -> Step:
+        lowest = bracket.reach(self.eps * (1.0 - ROUNDING))
+        if lowest <= 0.0:  # osokin16, Alg. 7, l. 10; its line 7 is printed the wrong way round
+            return Step(0.0, PathEnd.HINGE)
+        return Step(lowest, PathEnd.LAM_MIN if lowest < (self.lam_min or 0.0) else None)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Given values."""
+
+    lams: tuple[float, ...]  # descending
+    tol: float
+
+    def begin(self, passes: Passes, objective: Objective, point: DualPoint) -> tuple[Grid, Start]:
+        return self, Start(self.lams[0], None, 0)
+
+    def down_to(self, lam_min: float) -> Grid:
+        raise ValueError("a grid ends at its smallest value: lam_min does not apply")
+
+    def after(self, lam: float, bracket: Bracket) -> Step:
+        smaller = [value for value in self.lams if value < lam]
+        return Step(smaller[0], None) if smaller else Step(lam, PathEnd.LAM_MIN)

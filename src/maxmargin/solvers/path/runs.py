@@ -1,0 +1,46 @@
+"""One solver run at one lam of a path: certified, or as far as stale gaps tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..base import Solver
+from ..driver import Limits, drive_unchecked
+from ..objective import Certified
+from ..result import Status
+
+
+class Effort(NamedTuple):
+    """What a run may take; the names are those of ``Solver.solve``."""
+
+    max_passes: float
+    max_seconds: float | None
+    random_state: Any
+    n_jobs: int | None
+
+
+class Solved(NamedTuple):
+    found: Certified
+    status: Status
+    state: Any
+    passes: float
+    oracle_calls: int
+
+
+Run = Callable[[Solver, Any, float, float, Any, Effort], Solved]
+
+
+def certified(solver: Solver, problem: Any, lam: float, tol: float, state: Any, effort: Effort) -> Solved:
+    result = solver.solve(problem, lam, tol=tol, state=state, **effort._asdict())
+    found = Certified(result.w, result.primal, result.dual, result.dual_loss)
+    return Solved(found, result.status, result.state, result.n_passes, result.n_oracle_calls)
+
+
+def unchecked(solver: Solver, problem: Any, lam: float, tol: float, state: Any, effort: Effort) -> Solved:
+    """Stale gaps decide that the tolerance is reached."""  # osokin16, App. K
+    engine = solver.start(problem, lam, state, effort.random_state, effort.n_jobs)
+    limits = Limits(tol, effort.max_passes, effort.max_seconds, solver.gap_every)
+    status, passes = drive_unchecked(engine, limits)
+    found = engine.estimate()
+    return Solved(found._replace(w=found.w.copy()), status, engine.state(), passes, engine.oracle_calls)

@@ -1,0 +1,69 @@
+"""Where a path begins: from some lam on, no weights but those of the largest losses are needed."""  # osokin16, Alg. 6
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._sums import dot
+from ..base import Passes
+from ..objective import Certified, DualPoint, Objective
+from ..passes import corner_pass
+
+TRIES = 30
+AIM, GOOD_ENOUGH = 0.9, 0.5  # of the gap allowed: exactly at it, rounding would decide
+
+
+class Start(NamedTuple):
+    lam: float
+    found: Certified | None  # None: to be solved
+    oracle_calls: int
+
+
+def largest_losses(passes: Passes) -> tuple[DualPoint, float]:
+    """The dual point with all mass on the outputs of the largest losses, and the hinge loss without weights."""
+    hinges, losses, vector = np.empty(passes.n), np.empty(passes.n), np.zeros(passes.dimension)
+    corner_pass(passes.problem, passes.work, np.zeros(passes.dimension), hinges, losses, vector)
+    weight = passes.problem.weight
+    return DualPoint(vector, dot(weight, losses)), dot(weight, hinges)
+
+
+def find_start(passes: Passes, objective: Objective, point: DualPoint, tol: float) -> Start:
+    """The lowest lam, about, from which on the weights of the point of largest losses have a gap of at most `tol`.
+
+    With ``u = 1/lam`` this gap is convex, and 0 at u = 0. So it is at most tol for all u up to one where it is, and the
+    chord between two points lies above it. osokin16 bounds it from above instead, with an oracle without losses: that
+    saves two passes or so, and gives a larger lam.
+    """
+    weights, _ = replace(objective, lam=1.0).weights(point)
+    square, calls = objective.inner(weights, weights), 0
+    if not point.loss > 0.0 or square == 0.0:  # no weights do any good, under any lam
+        nothing = np.zeros_like(weights)
+        return Start(1.0, Certified(nothing, passes.primal(nothing, 1.0), max(point.loss, 0.0), point.loss), passes.n)
+
+    def gap_at(u: float) -> tuple[float, Certified]:
+        primal = passes.primal(u * weights, 1.0 / u)
+        found = Certified(u * weights, primal, point.loss - 0.5 * u * square, point.loss)
+        return found.primal - found.dual, found
+
+    best, low, gap_low, high = None, 0.0, 0.0, np.inf
+    u = point.loss / square
+    for _ in range(TRIES):
+        gap, found = gap_at(u)
+        calls += passes.n
+        if gap <= tol:
+            best, low, gap_low = Start(1.0 / u, found, calls), u, gap
+            if gap >= GOOD_ENOUGH * tol:
+                break
+            u = 2.0 * u if high == np.inf else 0.5 * (low + high)
+        else:
+            high = u
+            u = low + (u - low) * (AIM * tol - gap_low) / (gap - gap_low)
+    if best is None:
+        raise ValueError(
+            f"no weights were found to be within {tol:.3g} of the optimum under any lam: the oracle's upper bounds are "
+            "too loose for that; raise eps"
+        )
+    return best._replace(oracle_calls=calls)
