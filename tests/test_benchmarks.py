@@ -24,7 +24,7 @@ def sliced(fetch, n):
     return fetch_few
 
 
-@pytest.mark.parametrize("name", ["iteration", "multiclass", "ocr", "conll2000", "kernels", "slow_oracle"])
+@pytest.mark.parametrize("name", ["iteration", "multiclass", "ocr", "conll2000", "kernels", "slow_oracle", "path"])
 def test_benchmark_runs(name, monkeypatch, capsys):
     if not (ROOT.parent / "shared" / "data").is_dir():
         pytest.skip("needs the data sets that lie beside the checkout in development")

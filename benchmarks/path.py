@@ -1,0 +1,218 @@
+"""The regularization path against grids of lam, and how kappa trades breakpoints for passes.
+
+OCR-small, eps = 0.1, as in Osokin et al. 2016, App. K: the eps-approximate path, the heuristic path, and the grid 2^15
+to 2^-15 with and without warm start, by two of the paper's solvers and by `auto` (Figure 8); kappa from 0.1 to 0.99
+(Figure 7); the paper's rule (12) for the next breakpoint against ours. Then `ChainSVMCV` on the dates against a fine
+grid. Two minutes. Run: python -m benchmarks.path [--quick]
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path as File
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
+from threadpoolctl import threadpool_limits
+
+from maxmargin import ChainSVM, ChainSVMCV, datasets
+from maxmargin import lambda_grid as estimator_grid
+from maxmargin.solvers import BlockFrankWolfe, Path, lambda_grid, regularization_path
+from maxmargin.solvers.path.follow import PAPER_GRID
+from maxmargin.solvers.path.rules import ApproximatePath, PathEnd, Step
+from maxmargin.solvers.path.runs import Effort, certified
+
+from ._problems import load
+from ._report import Bar, arguments, finish
+
+OUTPUT = File(__file__).parent / "output"
+EPS, LAM_MIN = 0.1, 2.0**-15
+KAPPAS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
+SOLVERS: dict[str, Any] = {
+    "fw, gap": BlockFrankWolfe("gap"),
+    "pairwise, gap, cache": BlockFrankWolfe("gap", step="pairwise", cache=True),
+    "auto": "auto",
+}
+COLORS = {"eps-path": "#0072b2", "heuristic path": "#009e73", "warm grid": "#e69f00", "cold grid": "#d55e00"}
+DATES_GRID = np.geomspace(100.0, 1e-3, 41)
+
+
+class Run(NamedTuple):
+    """What the pictures and the bars need of a path."""
+
+    lams: np.ndarray
+    end: float
+    passes: np.ndarray  # effective: all oracle calls over n, cumulative
+    seconds: float  # CPU
+    worst_gap: float
+
+    @property
+    def total(self) -> float:
+        return float(self.passes[-1])
+
+
+def measure(make: Any, n: int) -> Run:
+    began = time.process_time()
+    path = make()
+    seconds = time.process_time() - began
+    passes = np.cumsum(path.oracle_calls) / n
+    return Run(path.breakpoints, path.lam_end, passes, seconds, path.certify())
+
+
+class PaperRule(ApproximatePath):
+    """The next breakpoint by rule (12): the dual point that keeps the weights."""  # osokin16, Prop. 1
+
+    def after(self, lam: float, bracket: Any) -> Step:
+        if bracket.hinge <= self.eps:
+            return Step(0.0, PathEnd.HINGE)
+        slack = bracket.loss - 0.5 * bracket.dual_square / lam - 0.5 * lam * bracket.square
+        lowest = lam * (bracket.hinge - self.eps * (1 - 1e-9)) / slack
+        return Step(lowest, PathEnd.LAM_MIN if lowest < (self.lam_min or 0.0) else None)
+
+
+def compare(problem: Any, n: int, solver: Any, grid: tuple[float, ...]) -> dict[str, Run]:
+    """Figure 8."""
+    common = {"eps": EPS, "lam_min": LAM_MIN, "random_state": 0}
+    return {
+        "eps-path": measure(lambda: regularization_path(problem, solver, **common), n),
+        "heuristic path": measure(lambda: regularization_path(problem, solver, heuristic=True, **common), n),
+        "warm grid": measure(lambda: lambda_grid(problem, solver, lams=grid, tol=EPS, random_state=0), n),
+        "cold grid": measure(
+            lambda: lambda_grid(problem, solver, lams=grid, tol=EPS, warm_start=False, random_state=0), n
+        ),
+    }
+
+
+def by_paper_rule(problem: Any, n: int, solver: Any) -> Run:
+    effort = Effort(1000, None, 0, None)
+    return measure(lambda: Path(problem, solver, PaperRule(EPS, 0.9, LAM_MIN), certified, effort).walk(), n)
+
+
+def trade(problem: Any, n: int, solver: Any, kappas: tuple[float, ...]) -> dict[bool, list[Run]]:
+    """Figure 7: exact and heuristic paths for each kappa."""
+    common = {"eps": EPS, "lam_min": LAM_MIN, "random_state": 0}
+
+    def run(kappa: float, heuristic: bool) -> Run:
+        return measure(lambda: regularization_path(problem, solver, kappa=kappa, heuristic=heuristic, **common), n)
+
+    return {heuristic: [run(kappa, heuristic) for kappa in kappas] for heuristic in (False, True)}
+
+
+def print_comparison(found: dict[str, dict[str, Run]]) -> None:
+    print(f"\n{'solver':22s}{'':16s}  breakpoints  effective passes   CPU s   worst certified gap")
+    for name, runs in found.items():
+        for what, run in runs.items():
+            print(f"{name:22s}{what:16s}{len(run.lams):13d}{run.total:18.1f}{run.seconds:8.2f}{run.worst_gap:12.3f}")
+
+
+def print_trade(found: dict[str, dict[bool, list[Run]]], kappas: tuple[float, ...]) -> None:
+    print("\nbreakpoints / effective passes (worst certified gap) by kappa")
+    print(f"{'':40s}" + "".join(f"{kappa:>18g}" for kappa in kappas))
+    for name, both in found.items():
+        for heuristic, runs in both.items():
+            cells = [f"{len(run.lams)} / {run.total:.0f} ({run.worst_gap:.2f})" for run in runs]
+            print(f"{name + (', heuristic' if heuristic else ''):40s}" + "".join(f"{cell:>18s}" for cell in cells))
+
+
+def choose_on_dates(n_folds: int) -> list[Bar]:
+    """Cross-validation along paths against a fine grid: cold for the cost, and on the test set for what is best."""
+    data = datasets.load_dates()
+    began = time.process_time()
+    chosen = ChainSVMCV(cv=n_folds, random_state=0).fit(data.X_train, data.y_train)
+    seconds = time.process_time() - began
+    fine = estimator_grid(ChainSVM(tol=1e-3, random_state=0), data.X_train, data.y_train, DATES_GRID)
+    fine.select(data.X_test, data.y_test)
+    assert fine.scores is not None
+    best, own = float(fine.scores.max()), chosen.score(data.X_test, data.y_test)
+    began, cold_passes = time.process_time(), 0.0
+    for train, _ in KFold(n_folds).split(data.X_train):
+        X, y = [data.X_train[i] for i in train], [data.y_train[i] for i in train]
+        cold = estimator_grid(ChainSVM(random_state=0), X, y, DATES_GRID, tol=EPS, warm_start=False)
+        cold_passes += cold.oracle_calls.sum() / len(train)
+    cold_seconds = time.process_time() - began
+    passes = chosen.path_oracle_calls_ / (len(data.X_train) * (1 - 1 / n_folds))
+    print(
+        f"\ndates: ChainSVMCV takes lam = {chosen.lam_:.3g}, test accuracy {own:.4f}; best of {len(DATES_GRID)} values "
+        f"{best:.4f} at {fine.breakpoints[int(np.argmax(fine.scores))]:.3g}\n"
+        f"  {n_folds} paths: {passes:.0f} effective passes, {seconds:.2f} CPU s with the final fit; cold grids to the "
+        f"same gap: {cold_passes:.0f} passes, {cold_seconds:.2f} CPU s"
+    )
+    return [
+        Bar("dates: accuracy of ChainSVMCV below the best of a fine grid", best - own, 0.01),
+        Bar("dates: passes of ChainSVMCV / cold grid", passes / cold_passes, 1.0),
+    ]
+
+
+def draw(found: dict[str, dict[str, Run]], trades: dict[str, dict[bool, list[Run]]], kappas: tuple[float, ...]) -> File:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * len(found), 7), layout="constrained")
+    axes = figure.subplots(2, len(found), squeeze=False)
+    for ax, (name, runs) in zip(axes[0], found.items(), strict=True):
+        for what, run in runs.items():
+            end = run.end if 0 < run.end < run.lams[-1] else run.lams[-1]
+            ax.step(np.append(run.lams, end), np.append(run.passes, run.passes[-1]), where="post", color=COLORS[what])
+            ax.plot(run.lams, run.passes, ".", color=COLORS[what], label=what)
+        ax.set(xscale="log", yscale="log", title=name, xlabel="lam", ylabel="effective passes so far")
+        ax.invert_xaxis()
+    axes[0, 0].legend(frameon=False)
+    for ax, (name, both) in zip(axes[1], trades.items(), strict=True):
+        for heuristic, line in ((False, "-"), (True, "--")):
+            kind = "heuristic" if heuristic else "exact"
+            runs = both[heuristic]
+            ax.plot(kappas, [run.total for run in runs], line, color="#0072b2", label=f"effective passes, {kind}")
+            ax.plot(kappas, [len(run.lams) for run in runs], line, color="#d55e00", label=f"breakpoints, {kind}")
+        gap = ax.twinx()
+        gap.plot(kappas, [run.worst_gap for run in both[True]], ":", color="#555555")
+        gap.axhline(EPS, color="#555555", linewidth=0.5)
+        gap.set(ylabel="worst true gap, heuristic (dotted)", ylim=(0, 2.5 * EPS))
+        ax.set(yscale="log", title=name, xlabel="kappa")
+    axes[1, 0].legend(frameon=False, fontsize=8, loc="center")
+    for ax in axes.flat:
+        ax.grid(alpha=0.25)
+    OUTPUT.mkdir(exist_ok=True)
+    path = OUTPUT / "path.png"
+    figure.savefig(path, dpi=100)
+    return path
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    problem, n = load("OCR-small")
+    solvers = {"auto": SOLVERS["auto"]} if quick else SOLVERS
+    kappas = (0.5, 0.9) if quick else KAPPAS
+    grid = PAPER_GRID[::3] if quick else PAPER_GRID
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for solver in solvers.values():  # kernels compile, or load, before anything is timed
+            regularization_path(problem, solver, lam_min=100.0, random_state=0)
+        found = {name: compare(problem, n, solver, grid) for name, solver in solvers.items()}
+        for name, solver in solvers.items():
+            found[name]["rule (12)"] = by_paper_rule(problem, n, solver)
+        print_comparison(found)
+        rules = {name: runs.pop("rule (12)") for name, runs in found.items()}
+        trades = {name: trade(problem, n, solver, kappas) for name, solver in solvers.items()}
+        print_trade(trades, kappas)
+        print(f"  {draw(found, trades, kappas)}")
+        bars = [
+            Bar("worst certified gap of the eps-paths", max(r["eps-path"].worst_gap for r in found.values()), EPS),
+            Bar(
+                "effective passes, eps-path / cold grid, auto",
+                found["auto"]["eps-path"].total / found["auto"]["cold grid"].total,
+                1.0,
+            ),
+            Bar(
+                "breakpoints, ours / rule (12), worst solver",
+                max(len(found[name]["eps-path"].lams) / len(rule.lams) for name, rule in rules.items()),
+                1.0,
+            ),
+        ]
+        finish(bars + choose_on_dates(3 if quick else 5))
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):  # waiting BLAS threads count as CPU seconds
+        main()
