@@ -1,0 +1,50 @@
+"""What can be asked of potentials over graphs. Functions of potentials: nothing here knows of weights or losses.
+
+A *plan* knows the graphs of all samples and how to sum or maximise over their labelings; its type decides which code
+runs (trees, junction trees, ...). Every plan has
+
+- ``offsets`` (n + 1,): sample i has the nodes ``offsets[i]`` to ``offsets[i + 1]``; inside a sample they count from 0;
+- ``label_offsets`` (N + 1,): node v, counted over all samples, has ``label_offsets[v + 1] - label_offsets[v]`` labels;
+- ``edge_offsets`` (n + 1,), ``tail``, ``head`` (E,): the edges of all samples, their ends counted inside the sample;
+- ``tables`` (E,): where the scores of an edge begin in `edge`, a row for each label of the tail, a column for each of
+  the head. Edges with the same scores may share a table, also across samples.
+
+The potentials of sample i are `node`, all label scores of its nodes one after the other, and `edge`, a flat array of
+tables. Scores of -inf forbid. A *scratch* is the working memory of one thread.
+"""
+
+from __future__ import annotations
+
+from .._compile import verb
+
+
+@verb
+def new_scratch(plan, k):
+    """Working memory of one thread, to ask for at most k labelings at a time."""
+
+
+@verb
+def find_best(plan, i, node, edge, scratch, labels):
+    """Write the best labeling of sample i into `labels`, one a node; returns its score, -inf if all are forbidden."""
+
+
+@verb
+def find_top(plan, i, node, edge, scratch, k, labels, values):
+    """The k best labelings, distinct, best first, into the rows of `labels` and `values`; returns how many there are.
+
+    Labelings of score -inf do not count.
+    """
+
+
+@verb
+def find_max_marginals(plan, i, node, edge, scratch, out):
+    """For every label of every node, in the layout of `node`, the score of the best labeling with that label there."""
+
+
+@verb
+def find_marginals(plan, i, node, edge, scratch, node_out, edge_out):
+    """Probabilities of labels and of pairs under ``p(y) ~ exp(score(y))``; returns the log-partition function.
+
+    `node_out` has the layout of `node`; `edge_out` holds one table for each edge of the sample, in their order, none
+    shared. Where all labelings are forbidden -inf is returned and nothing is written.
+    """
