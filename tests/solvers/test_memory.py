@@ -7,7 +7,8 @@ from maxmargin.solvers import BlockFrankWolfe, Cache
 from maxmargin.solvers.block_coordinate.loop import HITS, MISSES
 from maxmargin.solvers.block_coordinate.memory import doubled, needs_room, new_memory, remember, shift_mass, worst_slot
 from maxmargin.solvers.block_coordinate.solver import SAMPLING
-from maxmargin.structures import chain, make_multiclass_problem
+from maxmargin.structures import make_multiclass_problem
+from maxmargin.structures.pairwise import layout
 from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings, new_work, output_bound, output_bytes
 from structures.pairs import COST, Subsets, chain_pair, multiclass_pair
 from structures.test_labelings import remembered_row
@@ -61,7 +62,7 @@ def check_marginals(pair, blocks, alpha):
             for mass, y in zip(own, labels, strict=True):
                 np.add.at(node, (np.arange(len(y)), y), mass)
                 np.add.at(edge, (y[:-1], y[1:]), mass)
-            begin, end = pair.problem.chains.offsets[i : i + 2]
+            begin, end = pair.problem.sites.offsets[i : i + 2]
             assert blocks.node[begin:end] == pytest.approx(node, abs=1e-12)
             assert blocks.edge[i] == pytest.approx(edge, abs=1e-12)
             assert np.all(blocks.used[i] | (blocks.edge[i] == 0).all(axis=1))
@@ -96,7 +97,7 @@ def test_masses_are_the_dual_state(name, step):
 
 @pytest.mark.parametrize("step", ["away", "safeguard"])
 def test_masses_are_the_dual_state_without_gram_matrix(step, monkeypatch):
-    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", 0)
+    monkeypatch.setattr(layout, "GRAM_PAIRS_PER_NONZERO", 0)
     pair = chain_pair(is_sparse=True, cost=COST)
     assert len(pair.problem.gram) == 0
     engine = started(pair, **STEPS[step])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, Cache, FrankWolfe
-from maxmargin.structures import chain
+from maxmargin.structures.pairwise import layout
 from structures.pairs import COST, Subsets, chain_pair, interpreted, multiclass_pair
 
 from .conftest import LAM
@@ -86,7 +86,7 @@ def test_compiled_layout_agrees_with_interpreted(name):
 def test_compiled_block_without_gram_matrix(monkeypatch):
     solver = BlockFrankWolfe(averaging="weighted")
     with_gram = run("chain dense", solver)
-    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", 0)
+    monkeypatch.setattr(layout, "GRAM_PAIRS_PER_NONZERO", 0)
     with interpreted():
         without = MAKE["chain dense"]().problem
     assert len(without.gram) == 0

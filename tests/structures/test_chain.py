@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.structures import chain, make_chain_problem, make_multiclass_problem
-from maxmargin.structures.chain import chain_work, decode, decode_max_marginals
+from maxmargin.structures import make_chain_problem, make_multiclass_problem
+from maxmargin.structures.pairwise import decode, decode_max_marginals, layout, pairwise_work
 from maxmargin.structures.rows import DenseRows, SparseRows
 from reference import brute_force_argmax, brute_force_max_marginals, chain_potentials
 
@@ -14,28 +14,29 @@ from .pairs import LENGTHS, MASK, K, chain_pair
 
 @pytest.mark.parametrize(("limit", "kept"), [(4, [1, 1, 1, 1]), (0.7, [1, 1, 0, 1]), (0, [0, 0, 0, 0])])
 def test_long_blocks_have_no_gram_matrix(monkeypatch, limit, kept):
-    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", limit)
+    monkeypatch.setattr(layout, "GRAM_PAIRS_PER_NONZERO", limit)
     problem = chain_pair().problem
     pairs = np.multiply(LENGTHS, np.add(LENGTHS, 1)) // 2
     assert np.diff(problem.gram_offsets).tolist() == (pairs * kept).tolist()
 
 
 @pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("layout", [(True, True), (False, True), (True, False), (False, False)])
-def test_decode(layout, masked):
-    intercept, boundary = layout
+@pytest.mark.parametrize("biases", [(True, True), (False, True), (True, False), (False, False)])
+def test_decode(biases, masked):
+    intercept, boundary = biases
     pair = chain_pair(intercept=intercept, boundary=boundary, masked=masked)
-    chains, rng = pair.problem.chains, np.random.default_rng(0)
+    parts, rng = pair.problem[:3], np.random.default_rng(0)
+    sites = pair.problem.sites
     w = rng.normal(size=pair.reference.d)
     n, size = len(LENGTHS), sum(LENGTHS)
     labels, values, marginals = np.zeros(size, np.int32), np.zeros(n), np.zeros((size, K))
-    work = chain_work(max(LENGTHS), K)
-    decode(chains, work, w, 0, n, labels, values)
-    decode_max_marginals(chains, work, w, 0, n, marginals)
+    work = pairwise_work(*parts[1:], max(LENGTHS), K)
+    decode(*parts, work, w, 0, n, labels, values)
+    decode_max_marginals(*parts, work, w, 0, n, marginals.reshape(-1))
     for i in range(n):
-        here = slice(chains.offsets[i], chains.offsets[i + 1])
+        here = slice(sites.offsets[i], sites.offsets[i + 1])
         node, edge, start, end = chain_potentials(
-            pair.to_reference(w), chains.rows.values[here], K, intercept=intercept, boundary=boundary
+            pair.to_reference(w), sites.rows.values[here], K, intercept=intercept, boundary=boundary
         )
         if masked:
             edge, start, end = (np.where(m, v, -np.inf) for m, v in zip(MASK, (edge, start, end), strict=True))

@@ -91,7 +91,7 @@ def test_coefficients_land_where_they_are_read():
 
 def test_every_block_keeps_its_gram_matrix(monkeypatch):
     for name in ("GRAM_PAIRS_PER_NONZERO", "GRAM_LENGTH_PER_LABEL"):
-        monkeypatch.setattr(f"maxmargin.structures.chain.layout.{name}", 1e-9)
+        monkeypatch.setattr(f"maxmargin.structures.pairwise.layout.{name}", 1e-9)
     problem = make_chain_problem(KernelRows(GRAM), OFFSETS, LABELS, K)
     assert np.all(np.diff(problem.gram_offsets) > 0)
 

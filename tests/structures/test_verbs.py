@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.structures import chain
+from maxmargin.structures.pairwise import layout
 from maxmargin.structures.verbs import (
     accumulate,
     add_block,
@@ -54,7 +54,7 @@ def pair_named(title, chains, others, monkeypatch):
     if title in others:
         return others[title]()
     name, gram = title.split(", ")
-    monkeypatch.setattr(chain.layout, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
+    monkeypatch.setattr(layout, "GRAM_PAIRS_PER_NONZERO", GRAM[gram])
     return chain_pair(**chains[name])
 
 

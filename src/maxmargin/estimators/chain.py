@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,10 +10,11 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from ..solvers.base import count_threads, on_ranges
-from ..structures.chain import Chains, chain_work, decode, decode_max_marginals, make_chain_problem, make_chains
+from ..solvers.base import check_count, check_positive
 from ..structures.masks import TransitionMask, bio_mask
+from ..structures.pairwise import make_chain_problem, make_chains
 from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
+from ._decoding import Scored
 from ._inputs import (
     Stacked,
     check_sample_weight,
@@ -180,9 +180,32 @@ class ChainSVM(MaxMarginEstimator):
 
     def decision_function(self, X: Any, lengths: Any = None) -> Any:
         """Max-marginals: for every position and label, the score of the best labeling with that label there."""
-        stacked, chains = self._lay_out(X, lengths)
-        out = np.empty((stacked.rows.shape[0], len(self.classes_)))
-        self._run(chains, lambda work, w, first, last: decode_max_marginals(chains, work, w, first, last, out))
+        stacked, scored = self._lay_out(X, lengths)
+        out = scored.max_marginals()
+        return out if stacked.flat else unstack(out, stacked.offsets)
+
+    def predict_topk(self, X: Any, k: int, lengths: Any = None) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The k best labelings of each sequence, best first.
+
+        Returns
+        -------
+        labelings : list of (m, T) arrays of labels, m <= k where there are fewer labelings
+        scores : list of (m,) arrays
+        """
+        _, scored = self._lay_out(X, lengths)
+        labelings, scores = scored.top(check_count("k", k))
+        return [self.classes_[codes] for codes in labelings], scores
+
+    def predict_marginals(self, X: Any, temperature: float = 1.0, lengths: Any = None) -> Any:
+        """Probabilities of the labels of every position, where ``p(y) ~ exp(score(y) / temperature)``.
+
+        A list of (T, K) arrays, columns in the order of ``classes_``, or one (N, K) array for a stacked X. Max-margin
+        learning does not fit probabilities: they rank, and are not calibrated.
+        """
+        stacked, scored = self._lay_out(X, lengths)
+        check_positive("temperature", temperature)
+        out, logs = scored.marginals(float(temperature))
+        _check_possible(logs, stacked.offsets)
         return out if stacked.flat else unstack(out, stacked.offsets)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> float:
@@ -193,7 +216,7 @@ class ChainSVM(MaxMarginEstimator):
         weight = check_sample_weight(sample_weight, len(offsets) - 1)
         return float(np.average(codes == truth, weights=np.repeat(weight, np.diff(offsets))))
 
-    def _lay_out(self, X: Any, lengths: Any) -> tuple[Stacked, Chains]:
+    def _lay_out(self, X: Any, lengths: Any) -> tuple[Stacked, Scored]:
         check_is_fitted(self)
         stacked = stack_sequences(
             X,
@@ -209,28 +232,13 @@ class ChainSVM(MaxMarginEstimator):
             boundary=True,
             mask=self.transition_mask_,
         )
-        return stacked, chains
+        return stacked, Scored(*chains, self._pack(), len(self.classes_), self.n_jobs)
 
     def _decode(self, X: Any, lengths: Any) -> tuple[Stacked, np.ndarray]:
-        stacked, chains = self._lay_out(X, lengths)
-        codes, values = np.empty(stacked.rows.shape[0], np.int32), np.empty(len(stacked.offsets) - 1)
-        self._run(chains, lambda work, w, first, last: decode(chains, work, w, first, last, codes, values))
-        impossible = np.flatnonzero(values == -np.inf)
-        if len(impossible):
-            i = int(impossible[0])
-            raise ValueError(
-                f"X, sample {i}: transition_mask allows no labeling of length {np.diff(stacked.offsets)[i]}"
-            )
+        stacked, scored = self._lay_out(X, lengths)
+        codes, values = scored.best()
+        _check_possible(values, stacked.offsets)
         return stacked, codes
-
-    def _run(self, chains: Chains, on_range: Callable[[Any, np.ndarray, int, int], None]) -> None:
-        """Run a decoding kernel over ranges of sequences, one thread each."""
-        w, longest = self._pack(), int(np.diff(chains.offsets).max())
-        on_ranges(
-            len(chains.offsets) - 1,
-            count_threads(self.n_jobs),
-            lambda first, last: on_range(chain_work(longest, len(self.classes_)), w, first, last),
-        )
 
     def _pack(self) -> np.ndarray:
         """The flat weights of the structure, from the fitted attributes; scores from a kernel are weighed by 1."""
@@ -268,6 +276,13 @@ class ChainSVM(MaxMarginEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _check_possible(values: np.ndarray, offsets: np.ndarray) -> None:
+    impossible = np.flatnonzero(values == -np.inf)
+    if len(impossible):
+        i = int(impossible[0])
+        raise ValueError(f"X, sample {i}: transition_mask allows no labeling of length {np.diff(offsets)[i]}")
 
 
 def _drop_weightless(stacked: Stacked, labels: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, Any, Any]:

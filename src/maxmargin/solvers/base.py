@@ -84,6 +84,12 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number > 0, got {value!r}")
 
 
+def check_count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
+    return int(value)
+
+
 def count_threads(n_jobs: int | None) -> int:
     """Number of threads for scikit-learn's `n_jobs`: None is 1, -1 is all cores."""
     if n_jobs is None:

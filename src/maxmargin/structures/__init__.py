@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from .chain import ChainProblem, make_chain_problem
 from .custom import CustomProblem
 from .masks import TransitionMask, bio_mask
 from .multiclass import MulticlassProblem, make_multiclass_problem
+from .pairwise import PairwiseProblem, make_chain_problem
 from .verbs import find_corner
 
 __all__ = [
-    "ChainProblem",
     "CustomProblem",
     "MulticlassProblem",
+    "PairwiseProblem",
     "TransitionMask",
     "as_problem",
     "bio_mask",

@@ -1,4 +1,4 @@
-"""Labelings of chains remembered a block, and steps between two of them."""
+"""Labelings remembered a block, and steps between two of them."""
 
 from __future__ import annotations
 
@@ -22,53 +22,54 @@ from ..verbs import (
     take_away,
     take_corner,
 )
-from .blocks import buffer_norm, plus, spread
-from .layout import ChainProblem
-from .scoring import edge_weights, node_weights
+from .blocks import labeling_value
+from .layout import PairwiseProblem, link_weights
+from .links import further_pair_norm, move_pair_links, pair_products, plus
+from .sites import drain, site_weights, spread
 
 
-class ChainLabelings(NamedTuple):
+class Labelings(NamedTuple):
     """Slot j of block i starts at ``offsets[i] capacity + j T_i``."""
 
     codes: np.ndarray  # (N capacity,) int32
     capacity: int
 
 
-@implements(argmax_cost, ChainProblem)
+@implements(argmax_cost, PairwiseProblem)
 def _(problem):
     # T K^2 for the forward pass against T nnz K for the scores and about as much again for the update
     return problem.cost.shape[0] / (
-        2.0 * max(stored(problem.chains.rows, problem.chains.offsets[[0, -1]])[0], 1.0) / len(problem.labels)
+        2.0 * max(stored(problem.sites.rows, problem.sites.offsets[[0, -1]])[0], 1.0) / len(problem.labels)
     )
 
 
-@implements(output_bound, ChainProblem)
+@implements(output_bound, PairwiseProblem)
 def _(problem):
     return problem.cost.shape[0] ** min(problem.longest, 32)
 
 
-@implements(output_bytes, ChainProblem)
+@implements(output_bytes, PairwiseProblem)
 def _(problem):
     return problem.labels.nbytes
 
 
-@implements(new_labelings, ChainProblem)
+@implements(new_labelings, PairwiseProblem)
 def _(problem, capacity):
-    labelings = ChainLabelings(np.zeros(len(problem.labels) * capacity, np.int32), capacity)
+    labelings = Labelings(np.zeros(len(problem.labels) * capacity, np.int32), capacity)
     fill_first_slots(problem, labelings)
     return labelings
 
 
 @kernel(n_parts=2)
 def fill_first_slots(problem, labelings):
-    for i in range(problem.chains.offsets.shape[0] - 1):
-        begin, end = problem.chains.offsets[i], problem.chains.offsets[i + 1]
+    for i in range(problem.sites.offsets.shape[0] - 1):
+        begin, end = problem.sites.offsets[i], problem.sites.offsets[i + 1]
         slot(problem, labelings, i, 0)[:] = problem.labels[begin:end]
 
 
-@implements(enlarged, ChainProblem)
+@implements(enlarged, PairwiseProblem)
 def _(problem, labelings, filled, capacity):
-    larger = ChainLabelings(np.zeros(len(problem.labels) * capacity, np.int32), capacity)
+    larger = Labelings(np.zeros(len(problem.labels) * capacity, np.int32), capacity)
     copy_slots(problem, labelings, larger, filled)
     return larger
 
@@ -82,8 +83,8 @@ def copy_slots(problem, source, target, filled):
 
 @helper
 def slot(problem, labelings, i, j):
-    begin = problem.chains.offsets[i]
-    length = problem.chains.offsets[i + 1] - begin
+    begin = problem.sites.offsets[i]
+    length = problem.sites.offsets[i + 1] - begin
     first = begin * labelings.capacity + j * length
     return labelings.codes[first : first + length]
 
@@ -94,23 +95,23 @@ def copy_labels(source, target):
         target[t] = source[t]
 
 
-@implements(keep_corner, ChainProblem)
+@implements(keep_corner, PairwiseProblem)
 def _(problem, labelings, work, i, j):
     kept = slot(problem, labelings, i, j)
     copy_labels(work.labels[: kept.shape[0]], kept)
 
 
-@implements(take_corner, ChainProblem)
+@implements(take_corner, PairwiseProblem)
 def _(problem, labelings, work, i, j):
     copy_labels(slot(problem, labelings, i, j), work.labels)
 
 
-@implements(take_away, ChainProblem)
+@implements(take_away, PairwiseProblem)
 def _(problem, labelings, work, i, j):
     copy_labels(slot(problem, labelings, i, j), work.away)
 
 
-@implements(is_corner, ChainProblem)
+@implements(is_corner, PairwiseProblem)
 def _(problem, labelings, work, i, j):
     kept = slot(problem, labelings, i, j)
     for t in range(kept.shape[0]):
@@ -119,25 +120,21 @@ def _(problem, labelings, work, i, j):
     return True
 
 
-@implements(slot_value, ChainProblem)
+@implements(slot_value, PairwiseProblem)
 def _(problem, labelings, work, w, i, j):
-    transitions = edge_weights(problem.chains, problem.cost.shape[0], w)
-    labels = slot(problem, labelings, i, j)
-    total = work.node[0, labels[0]]
-    for t in range(1, labels.shape[0]):
-        total += work.node[t, labels[t]] + transitions[labels[t - 1], labels[t]]
-    return total
+    return labeling_value(problem, work, w, i, slot(problem, labelings, i, j))
 
 
-@implements(pair_norm, ChainProblem)
+@implements(pair_norm, PairwiseProblem)
 def _(problem, blocks, work, i):
-    begin = problem.chains.offsets[i]
-    length = problem.chains.offsets[i + 1] - begin
+    begin = problem.sites.offsets[i]
+    length = problem.sites.offsets[i + 1] - begin
     corner, away = work.labels[:length], work.away[:length]
-    norm, cross = pair_edges(blocks.edge[i], blocks.used[i], corner, away, work.counts)
+    cross, norm = pair_products(problem.links, problem.sites, blocks, work, i)
+    further = further_pair_norm(problem.links, problem.sites, work, i)
     first = problem.gram_offsets[i]
     if first == problem.gram_offsets[i + 1]:
-        return norm + pair_norm_in_feature_space(problem, work, i)
+        return further + norm + pair_norm_in_feature_space(problem, work, i)
     for t in range(length):
         if corner[t] == away[t]:
             continue
@@ -151,36 +148,17 @@ def _(problem, blocks, work, i):
                 norm += product * (agree - cancel)
     work.products[0] = cross
     work.products[1] = max(norm, 0.0)
-    return work.products[1]
-
-
-@helper
-def pair_edges(edge, used, corner, away, counts):
-    """Squared norm of the difference of the edge counts of two labelings, and its product with the edge marginals."""
-    length = corner.shape[0]
-    cross, norm = 0.0, 0.0
-    for t in range(1, length):
-        counts[corner[t - 1], corner[t]] += 1.0
-        counts[away[t - 1], away[t]] -= 1.0
-        if used[corner[t - 1]]:
-            cross += edge[corner[t - 1], corner[t]]
-        cross -= edge[away[t - 1], away[t]]
-    for t in range(1, length):
-        norm += counts[corner[t - 1], corner[t]] ** 2
-        counts[corner[t - 1], corner[t]] = 0.0
-        norm += counts[away[t - 1], away[t]] ** 2
-        counts[away[t - 1], away[t]] = 0.0
-    return norm, cross
+    return further + work.products[1]
 
 
 @helper
 def pair_norm_in_feature_space(problem, work, i):
-    begin, end = problem.chains.offsets[i], problem.chains.offsets[i + 1]
+    begin, end = problem.sites.offsets[i], problem.sites.offsets[i + 1]
     for t in range(begin, end):
         if work.labels[t - begin] != work.away[t - begin]:
             list_pair(work, t - begin)
-            spread(problem.chains, t, begin, end, 1.0, 2, work.active, work.values, work.buffer)
-    return buffer_norm(problem.chains, begin, end, work.buffer)
+            spread(problem.sites, t, begin, end, 1.0, 2, work.active, work.values, work.buffer)
+    return drain(problem.sites, begin, end, work.buffer)
 
 
 @helper
@@ -189,32 +167,22 @@ def list_pair(work, t):
     work.values[0], work.values[1] = 1.0, -1.0
 
 
-@implements(move_pair, ChainProblem)
+@implements(move_pair, PairwiseProblem)
 def _(problem, blocks, work, w, i, gamma, scale):
-    chains = problem.chains
+    sites = problem.sites
     n_labels = problem.cost.shape[0]
-    begin, end = chains.offsets[i], chains.offsets[i + 1]
-    weights, transitions = node_weights(chains, n_labels, w), edge_weights(chains, n_labels, w)
+    begin, end = sites.offsets[i], sites.offsets[i + 1]
+    weights = site_weights(sites, n_labels, w)
     loss = 0.0
     for t in range(begin, end):
         corner, away = work.labels[t - begin], work.away[t - begin]
         if corner != away:
             list_pair(work, t - begin)
-            spread(chains, t, begin, end, -scale * gamma, 2, work.active, work.values, weights)
+            spread(sites, t, begin, end, -scale * gamma, 2, work.active, work.values, weights)
             blocks.node[t, corner] += gamma
             blocks.node[t, away] = plus(blocks.node[t, away], -gamma)
             costs = problem.cost[problem.labels[t]]
             loss += costs[corner] - costs[away]
-    step = scale * gamma
-    edge = blocks.edge[i]
-    for t in range(1, end - begin):
-        a, b = work.labels[t - 1], work.labels[t]
-        transitions[a, b] -= step
-        edge[a, b] += gamma
-        blocks.used[i, a] = True
-    for t in range(1, end - begin):
-        a, b = work.away[t - 1], work.away[t]
-        transitions[a, b] += step
-        edge[a, b] = plus(edge[a, b], -gamma)
+    move_pair_links(problem.links, sites, blocks, work, link_weights(sites, n_labels, w), i, gamma, scale)
     blocks.loss[i] += gamma * problem.loss_scale[i] * loss
     blocks.norm[i] += gamma * (2.0 * work.products[0] + gamma * work.products[1])

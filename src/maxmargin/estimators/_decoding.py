@@ -1,0 +1,63 @@
+"""Predictions over sites and links, on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..solvers.base import count_threads, on_ranges
+from ..structures.pairwise import decode, decode_marginals, decode_max_marginals, decode_top, pairwise_work
+
+
+class Scored(NamedTuple):
+    """Samples laid out for scoring, and the weights that score them."""
+
+    sites: Any
+    links: Any
+    plan: Any
+    w: np.ndarray
+    n_labels: int
+    n_jobs: int | None
+
+    @property
+    def n_sites(self) -> int:
+        return int(self.sites.offsets[-1])
+
+    def run(self, kernel: Callable, *outputs: Any, most_labelings: int = 1) -> None:
+        """Call a decoding kernel for ranges of samples, one thread each."""
+        longest = int(np.diff(self.sites.offsets).max())
+
+        def on_range(first: int, last: int) -> None:
+            work = pairwise_work(self.links, self.plan, longest, self.n_labels, most_labelings=most_labelings)
+            kernel(self.sites, self.links, self.plan, work, self.w, first, last, *outputs)
+
+        on_ranges(len(self.sites.offsets) - 1, count_threads(self.n_jobs), on_range)
+
+    def best(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels (N,) of the best labelings, and their scores (n,)."""
+        labels, values = np.empty(self.n_sites, np.int32), np.empty(len(self.sites.offsets) - 1)
+        self.run(decode, labels, values)
+        return labels, values
+
+    def top(self, k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """For each sample the labels (m, T) of the m <= k best labelings, and their scores (m,)."""
+        offsets = self.sites.offsets
+        n = len(offsets) - 1
+        labels, values, counts = np.empty((k, self.n_sites), np.int32), np.empty((n, k)), np.empty(n, np.int64)
+        self.run(decode_top, k, labels, values, counts, most_labelings=k)
+        found = [labels[:m, a:b] for m, a, b in zip(counts, offsets[:-1], offsets[1:], strict=True)]
+        return found, [scores[:m] for m, scores in zip(counts, values, strict=True)]
+
+    def max_marginals(self) -> np.ndarray:
+        """(N, K)"""
+        out = np.empty(self.n_sites * self.n_labels)
+        self.run(decode_max_marginals, out)
+        return out.reshape(-1, self.n_labels)
+
+    def marginals(self, temperature: float) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities (N, K) and log-partition functions (n,)."""
+        out, logs = np.zeros(self.n_sites * self.n_labels), np.empty(len(self.sites.offsets) - 1)
+        self._replace(w=self.w / temperature).run(decode_marginals, out, logs)
+        return out.reshape(-1, self.n_labels), logs

@@ -1,0 +1,50 @@
+"""Linear chains: sites one after the other, each linked to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...inference.linear import ChainPlan
+from ..masks import TransitionMask
+from .layout import PairwiseProblem, make_pairwise_problem
+from .links import Successive
+from .sites import Sites, make_sites
+
+
+def make_chains(
+    matrix: Any, offsets: np.ndarray, *, intercept: bool, boundary: bool, mask: TransitionMask
+) -> tuple[Sites, Successive, ChainPlan]:
+    """Lay out sequences for scoring: `matrix` holds all positions under each other."""
+    sites = make_sites(matrix, offsets, intercept=intercept, boundary=boundary)
+    links = Successive(np.where(mask.allowed, 0.0, -np.inf) if not mask.allowed.all() else np.empty((0, 0)))
+    start, end = np.where(mask.start, 0.0, -np.inf), np.where(mask.end, 0.0, -np.inf)
+    return sites, links, ChainPlan(sites.offsets, start, end, int(np.diff(sites.offsets).max()))
+
+
+def make_chain_problem(
+    matrix: Any,
+    offsets: np.ndarray,
+    labels: np.ndarray,
+    n_labels: int,
+    *,
+    intercept: bool = True,
+    boundary: bool = True,
+    mask: TransitionMask | None = None,
+    **learning: Any,
+) -> PairwiseProblem:
+    """Encode sequences once into flat arrays.
+
+    Parameters
+    ----------
+    matrix : (N, F) features of all positions, float64, dense or CSR, or kernel rows
+    offsets : (n + 1,) sequence i is ``matrix[offsets[i]:offsets[i + 1]]``
+    labels : (N,) int, in ``range(n_labels)``
+    intercept, boundary : whether labels have a bias, and first and last positions biases of their own
+    mask : allowed transitions, first and last labels
+    **learning : normalize, cost, class_weight, sample_weight, see :func:`~.layout.make_pairwise_problem`
+    """
+    mask = TransitionMask.everything(n_labels) if mask is None else mask
+    parts = make_chains(matrix, offsets, intercept=intercept, boundary=boundary, mask=mask)
+    return make_pairwise_problem(*parts, labels, n_labels, **learning)

@@ -1,0 +1,63 @@
+"""Labelings, max-marginals and marginals of samples under given weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._compile import helper, kernel
+from ...inference.verbs import find_best, find_marginals, find_max_marginals, find_top
+from .layout import link_weights
+from .links import link_scores, n_links, prepare_links
+from .sites import score_sites, site_weights
+
+
+@helper
+def score_sample(sites, links, work, w, i):
+    """Scores of the sites, flat, and of the links of one sample."""
+    n_labels = work.node.shape[1]
+    begin, end = sites.offsets[i], sites.offsets[i + 1]
+    weights = link_weights(sites, n_labels, w)
+    score_sites(sites, site_weights(sites, n_labels, w), begin, end - begin, work.node)
+    prepare_links(links, work, weights, i)
+    return work.node.reshape(work.node.size), link_scores(links, work, weights, i)
+
+
+@kernel(n_parts=4)
+def decode(sites, links, plan, work, w, first, last, labels, values):
+    """Best labelings of samples `first` to `last` under w, and their scores."""
+    for i in range(first, last):
+        node, edge = score_sample(sites, links, work, w, i)
+        values[i] = find_best(plan, i, node, edge, work.scratch, labels[sites.offsets[i] : sites.offsets[i + 1]])
+
+
+@kernel(n_parts=4)
+def decode_top(sites, links, plan, work, w, first, last, k, labels, values, counts):
+    """The k best labelings of each sample, in the columns of its sites, and how many there are."""
+    for i in range(first, last):
+        node, edge = score_sample(sites, links, work, w, i)
+        mine = labels[:, sites.offsets[i] : sites.offsets[i + 1]]
+        counts[i] = find_top(plan, i, node, edge, work.scratch, k, mine, values[i])
+
+
+@kernel(n_parts=4)
+def decode_max_marginals(sites, links, plan, work, w, first, last, out):
+    """Max-marginals of every site."""
+    n_labels = work.node.shape[1]
+    for i in range(first, last):
+        node, edge = score_sample(sites, links, work, w, i)
+        mine = out[sites.offsets[i] * n_labels : sites.offsets[i + 1] * n_labels]
+        find_max_marginals(plan, i, node, edge, work.scratch, mine)
+
+
+@kernel(n_parts=4)
+def decode_marginals(sites, links, plan, work, w, first, last, out, logs):
+    """Marginals of every site, flat, under ``p(y) ~ exp(score(y))``, and log-partition functions."""
+    n_labels = work.node.shape[1]
+    most = 0
+    for i in range(first, last):
+        most = max(most, n_links(links, sites, i))
+    edge_out = np.empty(most * n_labels * n_labels)
+    for i in range(first, last):
+        node, edge = score_sample(sites, links, work, w, i)
+        mine = out[sites.offsets[i] * n_labels : sites.offsets[i + 1] * n_labels]
+        logs[i] = find_marginals(plan, i, node, edge, work.scratch, mine, edge_out)

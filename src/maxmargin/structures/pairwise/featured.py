@@ -1,0 +1,281 @@
+"""Links with features: each has a score table and marginals of its own.
+
+Link e has the features x_e, with K^2 weights each: a pair of labels is to a link what a label is to a site. Norms are
+not kept but summed in feature space, in a buffer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._compile import helper, implements
+from ..rows import Rows, add_outer, add_scores, drain_squares
+from .links import (
+    accumulate_links,
+    add_difference,
+    add_marginals,
+    corner_products,
+    covered_norm,
+    further_norm,
+    further_pair_norm,
+    head,
+    link_scores,
+    move_links,
+    move_pair_links,
+    n_link_rows,
+    n_links,
+    n_pool_tables,
+    n_tables,
+    new_link_buffer,
+    pair_products,
+    plus,
+    prepare_links,
+    score_labeling,
+    score_marginals,
+    set_truth,
+    tail,
+)
+
+
+class Featured(NamedTuple):
+    mask: np.ndarray  # (K, K) 0 or -inf, or empty
+    offsets: np.ndarray  # (n + 1,)
+    tails: np.ndarray  # (E,) int32, counted inside the sample
+    heads: np.ndarray  # (E,) int32
+    rows: Rows  # (E, R)
+    n_rows: int  # R
+    most: int  # links of the largest sample
+
+
+@implements(n_links, Featured)
+def _(links, sites, i):
+    return links.offsets[i + 1] - links.offsets[i]
+
+
+@implements(tail, Featured)
+def _(links, i, e):
+    return links.tails[links.offsets[i] + e]
+
+
+@implements(head, Featured)
+def _(links, i, e):
+    return links.heads[links.offsets[i] + e]
+
+
+@implements(n_link_rows, Featured)
+def _(links):
+    return links.n_rows
+
+
+@implements(n_tables, Featured)
+def _(links, n):
+    return links.tails.shape[0]
+
+
+@implements(n_pool_tables, Featured)
+def _(links):
+    return links.most
+
+
+@implements(new_link_buffer, Featured)
+def _(links, n_pairs):
+    return np.zeros((links.n_rows, n_pairs))
+
+
+@helper
+def count_links(links, i):
+    return links.offsets[i + 1] - links.offsets[i]
+
+
+@helper
+def pair_of(links, i, e, labels, n_labels):
+    """The pair of labels of link e, as one number."""
+    return labels[tail(links, i, e)] * n_labels + labels[head(links, i, e)]
+
+
+@implements(prepare_links, Featured)
+def _(links, work, weights, i):
+    n_pairs = weights.shape[1]
+    mask = links.mask.reshape(links.mask.size)
+    for e in range(count_links(links, i)):
+        scores = work.edge[e * n_pairs : (e + 1) * n_pairs]
+        for p in range(n_pairs):
+            scores[p] = mask[p] if mask.shape[0] > 0 else 0.0
+        add_scores(links.rows, links.offsets[i] + e, weights, scores)
+
+
+@implements(link_scores, Featured)
+def _(links, work, weights, i):
+    return work.edge
+
+
+@implements(score_labeling, Featured)
+def _(links, sites, work, weights, i, labels):
+    n_pairs, n_labels = weights.shape[1], work.node.shape[1]
+    total = 0.0
+    for e in range(count_links(links, i)):
+        total += work.edge[e * n_pairs + pair_of(links, i, e, labels, n_labels)]
+    return total
+
+
+@implements(score_marginals, Featured)
+def _(links, blocks, work, weights, i):
+    n_labels = work.node.shape[1]
+    total = 0.0
+    for e in range(count_links(links, i)):
+        at = links.offsets[i] + e
+        for a in range(n_labels):
+            if blocks.used[at, a]:
+                for b in range(n_labels):
+                    mass = blocks.edge[at, a, b]
+                    if mass != 0.0:
+                        total += mass * work.edge[(e * n_labels + a) * n_labels + b]
+    return total
+
+
+@implements(corner_products, Featured)
+def _(links, sites, blocks, work, i):
+    return 0.0, 0.0
+
+
+@implements(covered_norm, Featured)
+def _(links, sites, blocks, work, i):
+    return 0.0
+
+
+@implements(pair_products, Featured)
+def _(links, sites, blocks, work, i):
+    return 0.0, 0.0
+
+
+@helper
+def list_marginals(blocks, at, sign, work):
+    """List the pairs of table `at` that hold mass, with the sign given; their number is returned."""
+    n_labels = blocks.edge.shape[1]
+    count = 0
+    for a in range(n_labels):
+        if blocks.used[at, a]:
+            for b in range(n_labels):
+                if blocks.edge[at, a, b] != 0.0:
+                    work.pairs[count], work.masses[count] = a * n_labels + b, sign * blocks.edge[at, a, b]
+                    count += 1
+    return count
+
+
+@helper
+def list_one(pair, value, count, work):
+    work.pairs[count], work.masses[count] = pair, value
+    return count + 1
+
+
+@helper
+def spread_links(links, at, scale, count, work, weights):
+    """Add ``scale phi`` of one link to weights, for the pairs listed; a pair may be listed twice."""
+    add_outer(links.rows, at, scale, count, work.pairs, work.masses, weights)
+
+
+@helper
+def drain_links(links, i, work):
+    total = 0.0
+    for at in range(links.offsets[i], links.offsets[i + 1]):
+        total += drain_squares(links.rows, at, work.link_buffer)
+    return total
+
+
+@implements(further_norm, Featured)
+def _(links, sites, blocks, work, i):
+    n_labels = work.node.shape[1]
+    for e in range(count_links(links, i)):
+        at = links.offsets[i] + e
+        count = list_marginals(blocks, at, -1.0, work)
+        count = list_one(pair_of(links, i, e, work.labels, n_labels), 1.0, count, work)
+        spread_links(links, at, 1.0, count, work, work.link_buffer)
+    return drain_links(links, i, work)
+
+
+@helper
+def list_pair_of_labelings(links, i, e, corner, away, work):
+    """List what two labelings differ by at link e; 0 if nothing."""
+    n_labels = work.node.shape[1]
+    to, other = pair_of(links, i, e, corner, n_labels), pair_of(links, i, e, away, n_labels)
+    return 0 if to == other else list_one(other, -1.0, list_one(to, 1.0, 0, work), work)
+
+
+@implements(further_pair_norm, Featured)
+def _(links, sites, work, i):
+    for e in range(count_links(links, i)):
+        count = list_pair_of_labelings(links, i, e, work.labels, work.away, work)
+        spread_links(links, links.offsets[i] + e, 1.0, count, work, work.link_buffer)
+    return drain_links(links, i, work)
+
+
+@implements(move_links, Featured)
+def _(links, sites, blocks, work, weights, i, gamma, scale):
+    n_labels, keep = work.node.shape[1], 1.0 - gamma
+    for e in range(count_links(links, i)):
+        at, pair = links.offsets[i] + e, pair_of(links, i, e, work.labels, n_labels)
+        a, b = pair // n_labels, pair % n_labels
+        if blocks.edge[at, a, b] == 1.0:
+            continue
+        count = list_one(pair, 1.0, list_marginals(blocks, at, -1.0, work), work)
+        spread_links(links, at, -scale * gamma, count, work, weights)
+        for row in range(n_labels):
+            if blocks.used[at, row]:
+                for column in range(n_labels):
+                    blocks.edge[at, row, column] *= keep
+                blocks.used[at, row] = keep > 0.0
+        blocks.edge[at, a, b] = plus(blocks.edge[at, a, b], gamma)
+        blocks.used[at, a] = True
+
+
+@implements(move_pair_links, Featured)
+def _(links, sites, blocks, work, weights, i, gamma, scale):
+    for e in range(count_links(links, i)):
+        at = links.offsets[i] + e
+        count = list_pair_of_labelings(links, i, e, work.labels, work.away, work)
+        if count > 0:
+            spread_links(links, at, -scale * gamma, count, work, weights)
+            a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
+            blocks.edge[at, a, b] += gamma
+            blocks.used[at, a] = True
+            a, b = work.away[tail(links, i, e)], work.away[head(links, i, e)]
+            blocks.edge[at, a, b] = plus(blocks.edge[at, a, b], -gamma)
+
+
+@implements(accumulate_links, Featured)
+def _(links, totals, blocks, i, amount):
+    n_labels = blocks.edge.shape[1]
+    for at in range(links.offsets[i], links.offsets[i + 1]):
+        for a in range(n_labels):
+            if blocks.used[at, a]:
+                totals.used[at, a] = True
+                for b in range(n_labels):
+                    totals.edge[at, a, b] += amount * blocks.edge[at, a, b]
+
+
+@implements(add_marginals, Featured)
+def _(links, sites, labels, blocks, work, i, scale, mass, weights):
+    n_labels = work.node.shape[1]
+    for e in range(count_links(links, i)):
+        at = links.offsets[i] + e
+        count = list_marginals(blocks, at, -1.0, work)
+        count = list_one(pair_of(links, i, e, labels, n_labels), mass, count, work)
+        spread_links(links, at, scale, count, work, weights)
+
+
+@implements(add_difference, Featured)
+def _(links, sites, labels, work, i, scale, weights):
+    for e in range(count_links(links, i)):
+        count = list_pair_of_labelings(links, i, e, labels, work.labels, work)
+        spread_links(links, links.offsets[i] + e, scale, count, work, weights)
+
+
+@implements(set_truth, Featured)
+def _(links, sites, labels, blocks, i):
+    for e in range(count_links(links, i)):
+        a, b = labels[tail(links, i, e)], labels[head(links, i, e)]
+        blocks.edge[links.offsets[i] + e, a, b] = 1.0
+        blocks.used[links.offsets[i] + e, a] = True
+    return 0.0

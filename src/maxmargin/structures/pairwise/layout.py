@@ -1,0 +1,224 @@
+"""Samples of sites and links laid out flat: problems to learn, dual state, scratch.
+
+Flat weights are ``[sites (F + extras, K) | links (R, K, K)]``. With kernel rows theirs stand for the F features, see
+:class:`~..rows.KernelRows`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._compile import helper, implements, kernel
+from ...inference.verbs import new_scratch
+from ..rows import flat_inner, has_features, stored
+from ..verbs import can_be_bounded, dimension, inner, n_blocks, new_blocks, new_totals, new_work
+from .links import n_link_rows, n_pool_tables, n_tables, new_link_buffer, set_truth
+from .sites import Sites, fill_gram
+
+# A block's Gram matrix is kept while its pairs of sites number at most this many times its non-zeros.
+GRAM_PAIRS_PER_NONZERO = 4
+# And while making it costs no more than some passes: T^2 F / 2 against T F K.
+GRAM_LENGTH_PER_LABEL = 16
+
+
+# More memory than this for the dual state is asked for by mistake.
+MOST_BYTES = 64e9
+
+
+class PairwiseProblem(NamedTuple):
+    """Samples with their true labels and costs: enough to learn."""
+
+    sites: Sites
+    links: Any  # which pairs of sites have weights, see links.py
+    plan: Any  # finds labelings, see inference/verbs.py
+    labels: np.ndarray  # (N,) int32
+    cost: np.ndarray  # (K, K) loss of a site: row the true label, class weight included
+    loss_scale: np.ndarray  # (n,) 1 / T or 1
+    weight: np.ndarray  # (n,) s_i / S
+    gram: np.ndarray  # upper triangles of the blocks' Gram matrices of site features, extras included
+    gram_offsets: np.ndarray  # (n + 1,); an empty range: too long a block, its norms come from feature space
+    longest: int
+
+
+class PairwiseBlocks(NamedTuple):
+    node: np.ndarray  # (N, K)
+    edge: np.ndarray  # (tables, K, K): the sum over a block of links that are alike, or one a link
+    used: np.ndarray  # (tables, K) bool: rows of `edge` that are not all zero
+    loss: np.ndarray  # (n,)
+    norm: np.ndarray  # (n,) |E phi_i|^2, kept for blocks with a Gram matrix, without links that have features
+
+
+class PairwiseWork(NamedTuple):
+    node: np.ndarray  # (longest, K) loss-augmented site scores
+    edge: np.ndarray  # (tables K^2,) link scores
+    scratch: Any  # of the plan
+    labels: np.ndarray  # (longest,) int32, the corner
+    away: np.ndarray  # (longest,) int32, the away corner
+    active: np.ndarray  # (K,) labels with a non-zero entry, and the entries
+    values: np.ndarray  # (K,)
+    counts: np.ndarray  # (K, K) zero between calls
+    products: np.ndarray  # (2,) <E phi, phi(corner)> and |phi(corner)|^2
+    buffer: np.ndarray  # (n_rows, K) zero between calls, or empty where every block has its Gram matrix
+    pairs: np.ndarray  # (K^2 + 1,) pairs of labels with a non-zero entry, and the entries
+    masses: np.ndarray  # (K^2 + 1,)
+    link_buffer: np.ndarray  # (R, K^2) zero between calls, or empty where links have no features
+
+
+def make_pairwise_problem(
+    sites: Sites,
+    links: Any,
+    plan: Any,
+    labels: np.ndarray,
+    n_labels: int,
+    *,
+    normalize: bool = True,
+    cost: np.ndarray | None = None,
+    class_weight: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+) -> PairwiseProblem:
+    """Add what learning needs.
+
+    Parameters
+    ----------
+    labels : (N,) int, in ``range(n_labels)``
+    normalize : divide the loss by the number of sites
+    cost : (K, K), loss of a site; row: true label
+    class_weight : (K,), multiplies the row of the true label
+    sample_weight : (n,)
+    """
+    n, lengths = len(sites.offsets) - 1, np.diff(sites.offsets)
+    cost = 1.0 - np.eye(n_labels) if cost is None else cost
+    if class_weight is not None:
+        cost = cost * np.asarray(class_weight)[:, None]
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
+
+    pairs = lengths * (lengths + 1) // 2
+    if has_features(sites.rows):  # a kernel has no feature space for norms to come from
+        pairs[pairs > GRAM_PAIRS_PER_NONZERO * (stored(sites.rows, sites.offsets) + lengths)] = 0
+        pairs[lengths > GRAM_LENGTH_PER_LABEL * n_labels] = 0
+    gram_offsets = np.concatenate([[0], np.cumsum(pairs)]).astype(np.int64)
+    gram = np.empty(gram_offsets[-1])
+    fill_gram(sites, gram_offsets, gram)
+    return PairwiseProblem(
+        sites=sites,
+        links=links,
+        plan=plan,
+        labels=np.asarray(labels, np.int32),
+        cost=np.ascontiguousarray(cost, np.float64),
+        loss_scale=1.0 / lengths if normalize else np.ones(n),
+        weight=weight / weight.sum(),
+        gram=gram,
+        gram_offsets=gram_offsets,
+        longest=int(lengths.max()),
+    )
+
+
+@helper
+def link_weights(sites, n_labels, w):
+    return w[sites.n_rows * n_labels :].reshape((-1, n_labels * n_labels))
+
+
+@implements(n_blocks, PairwiseProblem)
+def _(problem):
+    return problem.sites.offsets.shape[0] - 1
+
+
+@implements(dimension, PairwiseProblem)
+def _(problem):
+    n_labels = problem.cost.shape[0]
+    return (problem.sites.n_rows + n_link_rows(problem.links) * n_labels) * n_labels
+
+
+@implements(inner, PairwiseProblem)
+def _(problem, u, v):
+    return flat_inner(problem.sites.rows, problem.cost.shape[0], u, v)
+
+
+@implements(can_be_bounded, PairwiseProblem)
+def _(problem):
+    return has_features(problem.sites.rows)
+
+
+@implements(new_blocks, PairwiseProblem)
+def _(problem):
+    blocks = _zero_blocks(problem)
+    fill_truth(problem, blocks)
+    return blocks
+
+
+@implements(new_totals, PairwiseProblem)
+def _zero_blocks(problem):
+    n, n_labels = n_blocks(problem), problem.cost.shape[0]
+    tables = n_tables(problem.links, n)
+    wanted = 8 * n_labels * (tables * n_labels + len(problem.labels))
+    if wanted > MOST_BYTES:
+        raise MemoryError(
+            f"the dual state of {n} samples with {n_labels} labels takes {wanted / 1e9:.0f} GB "
+            "(a matrix of label pairs a sample, or a link with features): merge rare labels, or take fewer samples"
+        )
+    return PairwiseBlocks(
+        node=np.zeros((len(problem.labels), n_labels)),
+        edge=np.zeros((tables, n_labels, n_labels)),
+        used=np.zeros((tables, n_labels), np.bool_),
+        loss=np.zeros(n),
+        norm=np.zeros(n),
+    )
+
+
+@implements(new_work, PairwiseProblem)
+def _(problem):
+    all_in_gram = np.all(np.diff(problem.gram_offsets) > 0)
+    return pairwise_work(
+        problem.links, problem.plan, problem.longest, problem.cost.shape[0], 0 if all_in_gram else problem.sites.n_rows
+    )
+
+
+def pairwise_work(
+    links: Any, plan: Any, longest: int, n_labels: int, buffer_rows: int = 0, most_labelings: int = 1
+) -> PairwiseWork:
+    n_pairs = n_labels * n_labels
+    return PairwiseWork(
+        node=np.zeros((longest, n_labels)),
+        edge=np.zeros(n_pool_tables(links) * n_pairs),
+        scratch=new_scratch(plan, most_labelings),
+        labels=np.zeros(longest, np.int32),
+        away=np.zeros(longest, np.int32),
+        active=np.zeros(n_labels, np.int64),
+        values=np.zeros(n_labels),
+        counts=np.zeros((n_labels, n_labels)),
+        products=np.zeros(2),
+        buffer=np.zeros((buffer_rows, n_labels)),
+        pairs=np.zeros(n_pairs + 1, np.int64),
+        masses=np.zeros(n_pairs + 1),
+        link_buffer=new_link_buffer(links, n_pairs),
+    )
+
+
+@kernel(n_parts=2)
+def fill_truth(problem, blocks):
+    for i in range(blocks.loss.shape[0]):
+        begin, end = problem.sites.offsets[i], problem.sites.offsets[i + 1]
+        for t in range(begin, end):
+            blocks.node[t, problem.labels[t]] = 1.0
+        labels = problem.labels[begin:end]
+        of_links = set_truth(problem.links, problem.sites, labels, blocks, i)
+        blocks.norm[i] = of_links + labeling_product(problem, i, labels)
+
+
+@helper
+def labeling_product(problem, i, labels):
+    """``|phi_i(labels)|^2`` of the sites, where there is a Gram matrix."""
+    length, total = labels.shape[0], 0.0
+    p = problem.gram_offsets[i]
+    if p == problem.gram_offsets[i + 1]:
+        return total
+    for t in range(length):
+        total += problem.gram[p]
+        p += 1
+        for u in range(t + 1, length):
+            if labels[t] == labels[u]:
+                total += 2.0 * problem.gram[p]
+            p += 1
+    return total

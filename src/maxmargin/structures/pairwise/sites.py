@@ -1,0 +1,102 @@
+"""The sites of all samples under each other: features, scores from weights, weights from marginals."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._compile import helper, kernel
+from ..rows import Rows, add_outer, add_scores, as_rows, count_weight_rows, drain_squares, row_dot
+
+
+class Sites(NamedTuple):
+    """Feature rows, and weight rows of features that need no storing; row numbers of absent ones are -1."""
+
+    rows: Rows
+    offsets: np.ndarray  # (n + 1,) int64
+    n_rows: int  # weight rows: F + extras
+    intercept_row: int  # 1 at every site
+    first_row: int  # 1 at the first site of a sample
+    last_row: int  # 1 at the last one
+
+
+def make_sites(matrix: Any, offsets: np.ndarray, *, intercept: bool, boundary: bool) -> Sites:
+    n_features = count_weight_rows(matrix)
+    return Sites(
+        rows=as_rows(matrix),
+        offsets=np.asarray(offsets, np.int64),
+        n_rows=n_features + intercept + 2 * boundary,
+        intercept_row=n_features if intercept else -1,
+        first_row=n_features + intercept if boundary else -1,
+        last_row=n_features + intercept + 1 if boundary else -1,
+    )
+
+
+@helper
+def site_weights(sites, n_labels, w):
+    return w[: sites.n_rows * n_labels].reshape((sites.n_rows, n_labels))
+
+
+@helper
+def score_sites(sites, weights, begin, length, node):
+    """Label scores of a sample's sites, extras included."""
+    n_labels = node.shape[1]
+    for t in range(length):
+        if sites.intercept_row >= 0:
+            for k in range(n_labels):
+                node[t, k] = weights[sites.intercept_row, k]
+        else:
+            for k in range(n_labels):
+                node[t, k] = 0.0
+        add_scores(sites.rows, begin + t, weights, node[t])
+    if sites.first_row >= 0:
+        for k in range(n_labels):
+            node[0, k] += weights[sites.first_row, k]
+            node[length - 1, k] += weights[sites.last_row, k]
+
+
+@helper
+def spread(sites, t, begin, end, scale, n_active, active, values, weights):
+    """Add ``scale phi`` of one site to site weights, for the labels listed."""
+    add_outer(sites.rows, t, scale, n_active, active, values, weights)
+    for j in range(n_active):
+        if sites.intercept_row >= 0:
+            weights[sites.intercept_row, active[j]] += scale * values[j]
+        if sites.first_row >= 0 and t == begin:
+            weights[sites.first_row, active[j]] += scale * values[j]
+        if sites.first_row >= 0 and t == end - 1:
+            weights[sites.last_row, active[j]] += scale * values[j]
+
+
+@helper
+def drain(sites, begin, end, buffer):
+    """Squared norm of what was spread over a buffer by sites `begin` to `end`; leaves it zero."""
+    total = 0.0
+    for t in range(begin, end):
+        total += drain_squares(sites.rows, t, buffer)
+    for row in range(sites.n_rows - 3, sites.n_rows):
+        if row >= 0:  # rows of the extras; a drained feature row adds nothing more
+            for k in range(buffer.shape[1]):
+                total += buffer[row, k] * buffer[row, k]
+                buffer[row, k] = 0.0
+    return total
+
+
+@kernel(n_parts=1)
+def fill_gram(sites, gram_offsets, gram):
+    """Upper triangles of the samples' Gram matrices, extras included."""
+    for i in range(sites.offsets.shape[0] - 1):
+        p = gram_offsets[i]
+        if p == gram_offsets[i + 1]:
+            continue
+        begin, end = sites.offsets[i], sites.offsets[i + 1]
+        for t in range(begin, end):
+            for u in range(t, end):
+                product = row_dot(sites.rows, t, u)
+                if sites.intercept_row >= 0:
+                    product += 1.0
+                if sites.first_row >= 0 and t == u:
+                    product += (1.0 if t == begin else 0.0) + (1.0 if t == end - 1 else 0.0)
+                gram[p] = product
+                p += 1
