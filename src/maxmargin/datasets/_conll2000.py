@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from maxmargin.datasets import _convert
-from maxmargin.datasets._chunk_attributes import AttributeEncoder, Tokens
+from maxmargin.datasets._attributes import AttributeEncoder, Template, Tokens, column
 from maxmargin.datasets._fetch import GZIP, DataFile, PathLike, load_file
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ TEST = DataFile(
     urls=(_ORIGIN,),
     convert=partial(_convert.zip_member, member="conll2000/test.txt"),
     sha256="73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
+)
+
+# The templates of the chunking tutorial of CRFsuite (N. Okazaki).
+TEMPLATES = (
+    *(Template("w", (t,)) for t in range(-2, 3)),
+    *(Template("w", (t, t + 1)) for t in range(-1, 1)),
+    *(Template("pos", (t,)) for t in range(-2, 3)),
+    *(Template("pos", (t, t + 1)) for t in range(-2, 2)),
+    *(Template("pos", (t, t + 1, t + 2)) for t in range(-2, 1)),
 )
 
 _DESCR = """CoNLL-2000 text chunking
@@ -71,32 +80,43 @@ def fetch_conll2000(min_freq: int = 3, *, data_home: PathLike | None = None, dow
     from sklearn.utils import Bunch, check_scalar
 
     check_scalar(min_freq, "min_freq", numbers.Integral, min_val=1)
-    train, y_train = _parse(load_file(TRAIN, data_home, download_if_missing))
-    test, y_test = _parse(load_file(TEST, data_home, download_if_missing))
-    encoder = AttributeEncoder(train, min_freq)
+    train = _parse(load_file(TRAIN, data_home, download_if_missing))
+    test = _parse(load_file(TEST, data_home, download_if_missing))
+    tokens = train.tokens()
+    encoder = AttributeEncoder(TEMPLATES, tokens, min_freq)
     return Bunch(
-        X_train=encoder.encode(train),
-        y_train=_sentences(y_train, train),
-        X_test=encoder.encode(test),
-        y_test=_sentences(y_test, test),
-        words_train=_sentences(train.words, train),
-        words_test=_sentences(test.words, test),
-        pos_train=_sentences(train.pos, train),
-        pos_test=_sentences(test.pos, test),
+        X_train=encoder.encode(tokens),
+        y_train=train.split(train.chunks),
+        X_test=encoder.encode(test.tokens()),
+        y_test=test.split(test.chunks),
+        words_train=train.split(train.words),
+        words_test=test.split(test.words),
+        pos_train=train.split(train.pos),
+        pos_test=test.split(test.pos),
         feature_names=encoder.names(),
-        target_names=np.unique(y_train),
+        target_names=np.unique(train.chunks),
         DESCR=_DESCR,
     )
 
 
-def _parse(text: bytes) -> tuple[Tokens, np.ndarray]:
+class _Sentences(NamedTuple):
+    """Sentences laid end to end, and where each starts (and the last one ends)."""
+
+    words: list[str]
+    pos: list[str]
+    chunks: list[str]
+    offsets: np.ndarray
+
+    def tokens(self) -> Tokens:
+        return Tokens({"w": column(self.words), "pos": column(self.pos)}, self.offsets)
+
+    def split(self, values: list[str]) -> list[np.ndarray]:
+        return np.split(np.array(values), self.offsets[1:-1])
+
+
+def _parse(text: bytes) -> _Sentences:
     """``word pos chunk`` lines, a blank line after each sentence."""
     decoded = text.decode("ascii").strip()
     lengths = [sentence.count("\n") + 1 for sentence in decoded.split("\n\n")]
     fields = decoded.split()
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return Tokens(np.array(fields[0::3]), np.array(fields[1::3]), offsets), np.array(fields[2::3])
-
-
-def _sentences(values: np.ndarray, tokens: Tokens) -> list[np.ndarray]:
-    return np.split(values, tokens.offsets[1:-1])
+    return _Sentences(fields[0::3], fields[1::3], fields[2::3], np.concatenate([[0], np.cumsum(lengths)]))

