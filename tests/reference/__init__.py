@@ -18,15 +18,25 @@ from .enumeration import (
     multiclass_joint_feature,
 )
 from .frank_wolfe import Trajectory, batch_frank_wolfe, block_frank_wolfe
+from .graph import (
+    Graph,
+    chain_graph,
+    graph_log_partition,
+    graph_marginals,
+    graph_max_marginals,
+    score_graph_labelings,
+)
 
 __all__ = [
     "EnumeratedProblem",
+    "Graph",
     "Trajectory",
     "batch_frank_wolfe",
     "block_frank_wolfe",
     "brute_force_argmax",
     "brute_force_edge_max_marginals",
     "brute_force_max_marginals",
+    "chain_graph",
     "chain_joint_feature",
     "chain_labelings",
     "chain_loss",
@@ -34,6 +44,10 @@ __all__ = [
     "enumerate_chain",
     "enumerate_multiclass",
     "from_callables",
+    "graph_log_partition",
+    "graph_marginals",
+    "graph_max_marginals",
     "multiclass_joint_feature",
+    "score_graph_labelings",
     "score_labelings",
 ]

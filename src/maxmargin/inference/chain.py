@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._compile import helper
+from .semirings import max_step
 
 
 @helper
@@ -20,30 +21,8 @@ def forward_max(node, edge, start, table, length):
     for b in range(n_labels):
         table[0, b] = node[0, b] + start[b]
     for t in range(1, length):
-        before = table[t - 1]
         here = table[t]
-        first = before[0]
-        for b in range(n_labels):
-            here[b] = first + edge[0, b]
-        a = 1
-        while a + 3 < n_labels:  # four predecessors a sweep: a quarter of the loads and stores of `here`
-            p, q, r, s = before[a], before[a + 1], before[a + 2], before[a + 3]
-            for b in range(n_labels):
-                one = p + edge[a, b]
-                two = q + edge[a + 1, b]
-                one = one if one > two else two
-                two = r + edge[a + 2, b]
-                one = one if one > two else two
-                two = s + edge[a + 3, b]
-                one = one if one > two else two
-                here[b] = one if one > here[b] else here[b]
-            a += 4
-        while a < n_labels:
-            p = before[a]
-            for b in range(n_labels):
-                one = p + edge[a, b]
-                here[b] = one if one > here[b] else here[b]
-            a += 1
+        max_step(table[t - 1], edge, here)
         for b in range(n_labels):
             here[b] += node[t, b]
 

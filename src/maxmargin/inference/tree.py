@@ -1,0 +1,216 @@
+"""Forests: max-product, its k best, max-marginals and sum-product over trees whose nodes may differ in their labels.
+
+Every edge points from a child, its tail, to its parent, its head. One pass up and one pass down serve all semirings:
+everything is inlined, so that the passes cost what separate ones would.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._compile import helper, implements
+from .beam import Beam, extend, new_beam, write_picks
+from .semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, exp_scores, join, largest_of, send, split, spread
+from .tree_plan import TreePlan, make_tree_plan
+from .verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
+
+__all__ = ["TreePlan", "TreeScratch", "make_tree_plan"]
+
+
+class TreeScratch(NamedTuple):
+    inside: np.ndarray  # as `node`: what the subtree below a label adds up to, its own score included
+    outside: np.ndarray  # as `node`: what all else adds up to
+    message: np.ndarray  # one after the other: see TreePlan.messages
+    before: np.ndarray  # as `message`: the head before the message came
+    weight: np.ndarray  # as the longest message
+    table: np.ndarray  # as `edge`, exponentiated
+    beam: Beam
+
+
+@implements(new_scratch, TreePlan)
+def _(plan, k):
+    n_nodes, n_labels, n_message, n_table = plan.sizes
+    message, before, weight = np.zeros(n_message), np.zeros(n_message), np.zeros(n_labels)
+    inside, outside, table = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_table)
+    return TreeScratch(inside, outside, message, before, weight, table, new_beam(n_nodes, k))
+
+
+@helper
+def labels_of(plan, i, v):
+    """Where the labels of node v of sample i begin and end in `node`."""
+    at = plan.offsets[i] + v
+    first = plan.label_offsets[plan.offsets[i]]
+    return plan.label_offsets[at] - first, plan.label_offsets[at + 1] - first
+
+
+@helper
+def fields_of(plan, i, e, edge, start):
+    """The tail's and the head's range in `node`, the message's, and the table that begins at `start`."""
+    at = plan.edge_offsets[i] + e
+    a, to_a = labels_of(plan, i, plan.tail[at])
+    b, to_b = labels_of(plan, i, plan.head[at])
+    m = plan.messages[at]
+    table = edge[start : start + (to_a - a) * (to_b - b)].reshape((to_a - a, to_b - b))
+    return slice(a, to_a), slice(b, to_b), slice(m, m + to_b - b), table
+
+
+@helper
+def go_up(ring, plan, i, edge, scratch):
+    """Messages from the leaves to the roots; returns the log of the factors taken out, NaN when out of range."""
+    value = 0.0
+    first = plan.edge_offsets[i]
+    for at in range(first, plan.edge_offsets[i + 1]):
+        e = plan.upward[at]
+        tail, head, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
+        message = scratch.message[here]
+        send(ring, scratch.inside[tail], scratch.outside[tail], table, message, scratch.before[here])
+        value += join(ring, scratch.inside[head], scratch.outside[head], message, scratch.before[here])
+        if not value > -np.inf:  # out of range, or all is forbidden
+            return value
+    return value
+
+
+@helper
+def go_down(ring, plan, i, edge, scratch, node_out, edge_out, starts):
+    """From the roots, where `outside` is known, to the leaves; returns 0, or NaN when out of range."""
+    first = plan.edge_offsets[i]
+    for at in range(plan.edge_offsets[i + 1] - 1, first - 1, -1):
+        e = plan.upward[at]
+        tail, head, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
+        pairs = fields_of(plan, i, e, edge_out, starts[first + e])[3]
+        weight = scratch.weight[: here.stop - here.start]
+        inside, outside, message = scratch.inside[tail], scratch.outside[tail], scratch.message[here]
+        flaw = split(ring, scratch.outside[head], node_out[head], message, scratch.before[here], weight)
+        flaw += spread(ring, inside, outside, table, weight, message, node_out[tail], pairs)
+        if np.isnan(flaw):
+            return flaw
+    return 0.0
+
+
+@helper
+def find_insides(plan, i, node, edge, scratch):
+    """Max-product up to the roots; returns the score of the best labeling."""
+    for a in range(len(node)):
+        scratch.inside[a] = node[a]
+    go_up(MAX_PLUS, plan, i, edge, scratch)
+    value = 0.0
+    for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
+        a, to_a = labels_of(plan, i, plan.roots[r])
+        value += largest_of(scratch.inside[a:to_a])
+    return value
+
+
+@implements(find_best, TreePlan)
+def _(plan, i, node, edge, scratch, labels):
+    value = find_insides(plan, i, node, edge, scratch)
+    for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
+        a, to_a = labels_of(plan, i, plan.roots[r])
+        inside, chosen = scratch.inside[a:to_a], 0
+        for label in range(1, len(inside)):
+            chosen = label if inside[label] > inside[chosen] else chosen
+        labels[plan.roots[r]] = chosen
+    first = plan.edge_offsets[i]
+    for at in range(plan.edge_offsets[i + 1] - 1, first - 1, -1):  # ties go to the lowest label, roots first
+        e = plan.upward[at]
+        tail, _, _, table = fields_of(plan, i, e, edge, plan.tables[first + e])
+        inside, given = scratch.inside[tail], labels[plan.head[first + e]]
+        best, chosen = inside[0] + table[0, given], 0
+        for label in range(1, len(inside)):
+            score = inside[label] + table[label, given]
+            if score > best:
+                best, chosen = score, label
+        labels[plan.tail[first + e]] = chosen
+    return value
+
+
+@implements(find_top, TreePlan)
+def _(plan, i, node, edge, scratch, k, labels, values):
+    beam, count, side = scratch.beam, 1, 0
+    beam.score[0, 0] = find_insides(plan, i, node, edge, scratch)
+    if beam.score[0, 0] == -np.inf:
+        return 0
+    scratch.weight[:] = 0.0
+    for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
+        a, to_a = labels_of(plan, i, plan.roots[r])
+        inside, found = scratch.inside[a:to_a], 0
+        best = largest_of(inside)
+        for s in range(count):
+            found = extend(beam, side, found, k, s, best, inside, scratch.weight)
+        count, side = found, 1 - side
+        write_picks(beam, count, plan.roots[r], labels)
+    first = plan.edge_offsets[i]
+    for at in range(plan.edge_offsets[i + 1] - 1, first - 1, -1):
+        e, found = plan.upward[at], 0
+        tail, _, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
+        for s in range(count):
+            given = labels[s, plan.head[first + e]]
+            best = scratch.message[here][given]
+            found = extend(beam, side, found, k, s, best, scratch.inside[tail], table[:, given])
+        count, side = found, 1 - side
+        write_picks(beam, count, plan.tail[first + e], labels)
+    for s in range(count):
+        values[s] = beam.score[side, s]
+    return count
+
+
+@implements(find_max_marginals, TreePlan)
+def _(plan, i, node, edge, scratch, out):
+    value = find_insides(plan, i, node, edge, scratch)
+    if value == -np.inf:
+        for a in range(len(node)):
+            out[a] = value
+        return
+    for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
+        a, to_a = labels_of(plan, i, plan.roots[r])
+        others = value - largest_of(scratch.inside[a:to_a])  # the other trees at their best
+        for at in range(a, to_a):
+            scratch.outside[at] = others
+            out[at] = scratch.inside[at] + others
+    go_down(MAX_PLUS, plan, i, edge, scratch, out, edge, plan.tables)
+
+
+@helper
+def exp_potentials(plan, i, node, edge, scratch):
+    """Exponentials of all scores, divided by the largest of each node and table; returns the log of the divisors."""
+    value = 0.0
+    for v in range(plan.offsets[i + 1] - plan.offsets[i]):
+        a, to_a = labels_of(plan, i, v)
+        value += exp_scores(node[a:to_a], scratch.inside[a:to_a])
+    end, shift = 0, 0.0
+    for at in range(plan.edge_offsets[i], plan.edge_offsets[i + 1]):
+        start = plan.tables[at]
+        if start >= end:  # a table not met yet: they come in order
+            a, to_a = labels_of(plan, i, plan.tail[at])
+            b, to_b = labels_of(plan, i, plan.head[at])
+            end = start + (to_a - a) * (to_b - b)
+            shift = exp_scores(edge[start:end], scratch.table[start:end])
+        value += shift
+    return value
+
+
+@helper
+def go_both_ways(ring, plan, i, edge, scratch, node_out, edge_out):
+    """Sum-product; returns the log-partition function, NaN when out of range."""
+    begin(ring, scratch.outside)
+    value = go_up(ring, plan, i, edge, scratch)
+    if not value > -np.inf:
+        return value
+    for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
+        a, to_a = labels_of(plan, i, plan.roots[r])
+        value += close(ring, scratch.inside[a:to_a], scratch.outside[a:to_a], node_out[a:to_a])
+    return value + go_down(ring, plan, i, edge, scratch, node_out, edge_out, plan.pairs)
+
+
+@implements(find_marginals, TreePlan)
+def _(plan, i, node, edge, scratch, node_out, edge_out):
+    value = exp_potentials(plan, i, node, edge, scratch)
+    if value == -np.inf:
+        return value
+    value += go_both_ways(SCALED_SUM, plan, i, scratch.table, scratch, node_out, edge_out)
+    if np.isnan(value):
+        for a in range(len(node)):
+            scratch.inside[a] = node[a]
+        value = go_both_ways(LOG_SUM, plan, i, edge, scratch, node_out, edge_out)
+    return value
