@@ -1,7 +1,18 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
 from . import datasets, metrics, solvers, structures
-from .estimators import ChainSVM, ChainSVMCV, MulticlassSVM, MulticlassSVMCV, lambda_grid, regularization_path
+from .estimators import (
+    ChainSVM,
+    ChainSVMCV,
+    Graph,
+    GraphSVM,
+    MulticlassSVM,
+    MulticlassSVMCV,
+    Tree,
+    TreeSVM,
+    lambda_grid,
+    regularization_path,
+)
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -9,9 +20,13 @@ __version__ = "0.1.0"
 __all__ = [
     "ChainSVM",
     "ChainSVMCV",
+    "Graph",
+    "GraphSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
     "TransitionMask",
+    "Tree",
+    "TreeSVM",
     "bio_mask",
     "datasets",
     "lambda_grid",

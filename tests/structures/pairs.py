@@ -9,11 +9,15 @@ from unittest.mock import patch
 import numpy as np
 from scipy import sparse
 
+from maxmargin.inference import make_junction_plan, make_tree_plan
 from maxmargin.structures import CustomProblem, TransitionMask, make_chain_problem, make_multiclass_problem
+from maxmargin.structures.pairwise import links_of, make_chains, make_pairwise_problem, make_sites
 from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 from reference import (
     EnumeratedProblem,
     chain_joint_feature,
+    chain_labelings,
+    chain_loss,
     enumerate_chain,
     enumerate_multiclass,
     from_callables,
@@ -125,6 +129,98 @@ def chain_pair(
         for x, all_labels in zip(sequences, reference.labelings, strict=True)
     ]
     return Pair(problem, reference, order, phi)
+
+
+# of four samples with LENGTHS nodes: parents, and the edges of graphs with cycles
+PARENTS = ([1, -1, 1], [-1], [2, 2, -1, 2], [-1, -1])
+EDGES = ([(0, 1), (1, 2), (2, 0)], [], [(1, 0), (1, 2), (2, 3), (3, 0), (0, 2)], [(1, 0), (0, 1)])
+
+
+def graph_parts(kind: str, sites: Any, mask: TransitionMask | None, n_labels: int, edge_rows: Any) -> tuple:
+    """Links, plan and edges of the samples, as trees or with cycles."""
+    offsets = sites.offsets
+    if kind == "tree":
+        plan = make_tree_plan(offsets, np.concatenate(PARENTS), n_labels, shared=edge_rows is None)
+    else:
+        edge_offsets = np.cumsum([0, *map(len, EDGES)])
+        tail, head = np.concatenate([np.reshape(edges, (-1, 2)) for edges in EDGES]).astype(int).T
+        plan = make_junction_plan(offsets, edge_offsets, tail, head, n_labels, shared=edge_rows is None)
+    links = links_of(plan, n_labels, None if mask is None else mask.allowed, edge_rows)
+    ends = np.stack([plan.tail, plan.head], axis=1)
+    return links, plan, np.split(ends, plan.edge_offsets[1:-1])
+
+
+def graph_joint_feature(x: Any, y: Any, edges: Any, edge_features: Any, n_labels: int) -> np.ndarray:
+    """Node features and a bias, then a constant and the features of the edges, for pairs of labels."""
+    node = np.zeros((x.shape[1] + 1, n_labels))
+    link = np.zeros((edge_features.shape[1] + 1, n_labels, n_labels))
+    for features_of_node, label in zip(x, y, strict=True):
+        node[:, label] += [*features_of_node, 1.0]
+    for (s, t), features_of_edge in zip(edges, edge_features, strict=True):
+        link[:, y[s], y[t]] += [1.0, *features_of_edge]
+    return np.concatenate([node.ravel(), link.ravel()])
+
+
+def graph_pair(
+    kind: str = "tree",
+    seed: int = 0,
+    *,
+    n_edge_features: int = 0,
+    is_sparse: bool = False,
+    masked: bool = False,
+    **options: Any,
+) -> Pair:
+    """Random trees, or graphs with cycles and a double edge; or chains, by the code of trees, with edge features."""
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(LENGTHS)])
+    X = features(rng, sum(LENGTHS), 5 if is_sparse else 2, is_sparse)
+    counts = {"tree": [len(p) - p.count(-1) for p in PARENTS], "cycle": [len(e) for e in EDGES]}
+    counts["chain"] = [length - 1 for length in LENGTHS]
+    edge_rows = features(rng, sum(counts[kind]), n_edge_features, is_sparse) if n_edge_features else None
+    mask = MASK if masked else None
+    labels = [np.array([1, 0, 1]), np.array([1]), np.array([0, 1, 1, 1]), np.array([0, 1])]  # allowed everywhere
+    if kind == "chain":
+        mask = TransitionMask.everything(K) if mask is None else mask
+        sites, links, plan = make_chains(X, offsets, intercept=True, boundary=False, mask=mask, edge_matrix=edge_rows)
+        edges = [np.stack([np.arange(t - 1), np.arange(1, t)], axis=1) for t in LENGTHS]
+    else:
+        sites = make_sites(X, offsets, intercept=True, boundary=False)
+        links, plan, edges = graph_parts(kind, sites, mask, K, edge_rows)
+    problem = make_pairwise_problem(sites, links, plan, np.concatenate(labels), K, **options)
+    dense, dense_edges = (m.toarray() if sparse.issparse(m) else m for m in (X, edge_rows))
+    nodes = np.split(dense, offsets[1:-1])
+    of_edges = np.split(
+        dense_edges if n_edge_features else np.zeros((sum(counts[kind]), 0)), np.cumsum(counts[kind])[:-1]
+    )
+
+    def joint_feature(i: int, y: Any) -> np.ndarray:
+        return graph_joint_feature(nodes[i], y, edges[i], of_edges[i], K)
+
+    def allows(i: int, y: Any) -> bool:
+        inside = all(mask.allowed[y[s], y[t]] for s, t in edges[i])
+        return inside and (kind != "chain" or bool(mask.start[y[0]] and mask.end[y[-1]]))
+
+    def labelings(i: int) -> list:
+        return [y for y in chain_labelings(LENGTHS[i], K) if not masked or allows(i, y)]
+
+    weights = options.pop("sample_weight", None)
+    reference = from_callables(
+        len(LENGTHS), labelings, joint_feature, lambda i, y: chain_loss(labels[i], y, K, **options), labels, weights
+    )
+    phi = [np.array([joint_feature(i, y) for y in all_labels]) for i, all_labels in enumerate(reference.labelings)]
+    return Pair(problem, reference, np.arange(reference.d), phi)
+
+
+GRAPHS = {
+    "tree": {},
+    "tree masked": {"masked": True, "cost": COST},
+    "tree featured": {"n_edge_features": 2},
+    "tree featured masked": {"n_edge_features": 3, "is_sparse": True, "masked": True},
+    "cycle": {"kind": "cycle", "is_sparse": True},
+    "cycle featured": {"kind": "cycle", "n_edge_features": 2, "sample_weight": [1, 2, 0, 3], "normalize": False},
+    "chain featured": {"kind": "chain", "n_edge_features": 2, "class_weight": [1.0, 2.0, 0.3]},
+    "chain featured masked": {"kind": "chain", "n_edge_features": 2, "masked": True},
+}
 
 
 def multiclass_pair(

@@ -1,5 +1,7 @@
 """The verbs of remembered outputs and of steps between two of them, against the enumerated problem."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ from maxmargin.structures.verbs import (
     take_corner,
 )
 
-from .pairs import COST, chain_pair, multiclass_pair, subsets_pair
+from .pairs import COST, GRAPHS, chain_pair, graph_pair, multiclass_pair, subsets_pair
 from .test_verbs import GRAM, LAM, Walk, close, pair_named
 
 CAPACITY = 4
@@ -38,6 +40,7 @@ OTHERS = {
     "multiclass": lambda: multiclass_pair(cost=COST),
     "multiclass sparse": lambda: multiclass_pair(1, is_sparse=True, intercept=False, sample_weight=[1, 2, 0, 1, 1, 3]),
     "custom": subsets_pair,
+    **{name: partial(graph_pair, **options) for name, options in GRAPHS.items()},
 }
 
 

@@ -1,5 +1,7 @@
 """Every verb of every structure against the enumerated problem, along a random walk through the dual."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ from maxmargin.structures.verbs import (
     truth_value,
 )
 
-from .pairs import COST, chain_pair, multiclass_pair, subsets_pair
+from .pairs import COST, GRAPHS, chain_pair, graph_pair, multiclass_pair, subsets_pair
 
 LAM = 0.3
 
@@ -44,6 +46,7 @@ OTHERS = {
     "multiclass sparse": lambda: multiclass_pair(is_sparse=True, cost=COST),
     "custom": lambda: subsets_pair(),
     "custom weighted": lambda: subsets_pair(sample_weight=[1, 2, 0, 1, 0.5]),
+    **{name: partial(graph_pair, **options) for name, options in GRAPHS.items()},
 }
 # pairs of positions a non-zero: all blocks have a Gram matrix, some, none
 GRAM = {"gram": 4, "mixed": 0.7, "no gram": 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -16,6 +17,28 @@ from ..solvers.base import fingerprint
 
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
 BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
+
+
+def init_of(defaults: dict[str, Any]) -> Callable[..., None]:
+    """An ``__init__`` with these keyword parameters, stored as they are: estimators of a family share most of them."""
+
+    def __init__(self: Any, **given: Any) -> None:
+        unknown = sorted(given.keys() - defaults.keys())
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no parameter {', '.join(unknown)}")
+        for name, default in defaults.items():
+            setattr(self, name, given.get(name, default))
+
+    kinds = inspect.Parameter
+    parameters = [kinds(name, kinds.KEYWORD_ONLY, default=default) for name, default in defaults.items()]
+    signature = inspect.Signature([kinds("self", kinds.POSITIONAL_OR_KEYWORD), *parameters])
+    __init__.__signature__ = signature  # type: ignore[attr-defined]  # what get_params reads
+    return __init__
+
+
+def defaults_of(estimator: type) -> dict[str, Any]:
+    """The parameters of an estimator with their defaults."""
+    return {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
 
 
 class Posed(NamedTuple):

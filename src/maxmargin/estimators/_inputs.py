@@ -1,13 +1,29 @@
 """What users hand over, as flat arrays: sequences, labels, sample weights."""
 
+from maxmargin.estimators._inputs_graphs import (
+    Graph,
+    Tree,
+    split_chains,
+    split_samples,
+    stack_edge_features,
+    stack_edges,
+    stack_heads,
+)
 from maxmargin.estimators._inputs_labels import check_sample_weight, encode_labels, stack_labels, unstack
 from maxmargin.estimators._inputs_sequences import Stacked, needs_vectorizer, stack_sequences
 
 __all__ = [
+    "Graph",
     "Stacked",
+    "Tree",
     "check_sample_weight",
     "encode_labels",
     "needs_vectorizer",
+    "split_chains",
+    "split_samples",
+    "stack_edge_features",
+    "stack_edges",
+    "stack_heads",
     "stack_labels",
     "stack_sequences",
     "unstack",

@@ -10,26 +10,27 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from ..solvers.base import check_count, check_positive
 from ..structures.masks import TransitionMask, bio_mask
 from ..structures.pairwise import make_chain_problem, make_chains
-from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
+from ._base import Posed, check_cost_matrix, class_weights
 from ._decoding import Scored
 from ._inputs import (
     Stacked,
     check_sample_weight,
     encode_labels,
     needs_vectorizer,
+    split_chains,
+    stack_edge_features,
     stack_labels,
     stack_sequences,
-    unstack,
 )
 from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_support
+from ._labeling import LabelingEstimator
 
 LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the length
 
 
-class ChainSVM(MaxMarginEstimator):
+class ChainSVM(LabelingEstimator):
     """Linear-chain structured SVM for sequence labelling.
 
     Learns node weights, transitions and biases by minimising ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)`` with the
@@ -70,9 +71,10 @@ class ChainSVM(MaxMarginEstimator):
     Attributes
     ----------
     coef_ : (K, F)    transitions_ : (K, K), row to column    intercept_ : (K,)    boundary_ : (2, K), first and last
+    edge_coef_ : (E, K, K), weights of features of transitions, E = 0 without any
     with a kernel, instead of coef_: support_ : (m,), training positions (counted over all sequences) with coefficients
         other than 0    dual_coef_ : (m, K)    support_vectors_ : (m, F), not for "precomputed"
-    classes_, n_features_in_, transition_mask_, vectorizer_ (None unless X were feature dicts)
+    classes_, n_features_in_, n_edge_features_in_, transition_mask_, vectorizer_ (None unless X were feature dicts)
     primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
     """
 
@@ -125,7 +127,8 @@ class ChainSVM(MaxMarginEstimator):
 
         Parameters
         ----------
-        X : list of (T, F) arrays or sparse matrices, one stacked matrix with `lengths`, or lists of feature dicts
+        X : list of (T, F) arrays or sparse matrices, one stacked matrix with `lengths`, or lists of feature dicts. With
+            features of transitions: a list of tuples (features, edge_features), the latter (T - 1, E), dense or sparse
         y : list of T labels each (strings or integers), or one flat array with a stacked X
         sample_weight : one weight a sequence; an integer weight equals repetition, 0 removal
         lengths : lengths of the sequences of a stacked X; None: it is a single sequence
@@ -136,12 +139,16 @@ class ChainSVM(MaxMarginEstimator):
     def _pose(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Posed:
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
-        vectorizer = DictVectorizer() if needs_vectorizer(X) else None
-        stacked = stack_sequences(X, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
+        features, edge_features = split_chains(X)
+        vectorizer = DictVectorizer() if needs_vectorizer(features) else None
+        stacked = stack_sequences(features, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
         labels = stack_labels(y, stacked.offsets)
         weight = check_sample_weight(sample_weight, len(stacked.offsets) - 1)
         kept = weight > 0
         kept_rows = np.repeat(kept, np.diff(stacked.offsets))
+        edge_matrix = self._edge_matrix(edge_features, stacked.offsets, None)
+        if edge_matrix is not None:
+            edge_matrix = edge_matrix[np.flatnonzero(np.repeat(kept, np.diff(stacked.offsets) - 1))]
         rows, offsets, labels, weight = _drop_weightless(stacked, labels, weight)
         codes, classes = encode_labels(labels, offsets)
         mask = _as_mask(self.transition_mask, classes, codes, offsets, np.flatnonzero(kept))
@@ -158,6 +165,7 @@ class ChainSVM(MaxMarginEstimator):
             class_weight=class_weights(self.class_weight, classes, codes, np.repeat(weight, np.diff(offsets))),
             sample_weight=weight,
             mask=mask,
+            edge_matrix=edge_matrix,
         )
         if function is None:
             unpack = partial(self._unpack, rows.shape[1], len(classes))
@@ -166,84 +174,49 @@ class ChainSVM(MaxMarginEstimator):
         fitted = {
             "classes_": classes,
             "n_features_in_": rows.shape[1],
+            "n_edge_features_in_": None if edge_matrix is None else edge_matrix.shape[1],
             "vectorizer_": vectorizer,
             "transition_mask_": mask,
             "_kernel": function,
         }
         return Posed(problem, weight.sum(), fitted, unpack)
 
-    def predict(self, X: Any, lengths: Any = None) -> Any:
-        """The best labeling of each sequence: a list of arrays, or one flat array for a stacked X."""
-        stacked, codes = self._decode(X, lengths)
-        labels = self.classes_[codes]
-        return labels if stacked.flat else unstack(labels, stacked.offsets)
-
-    def decision_function(self, X: Any, lengths: Any = None) -> Any:
-        """Max-marginals: for every position and label, the score of the best labeling with that label there."""
-        stacked, scored = self._lay_out(X, lengths)
-        out = scored.max_marginals()
-        return out if stacked.flat else unstack(out, stacked.offsets)
-
-    def predict_topk(self, X: Any, k: int, lengths: Any = None) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The k best labelings of each sequence, best first.
-
-        Returns
-        -------
-        labelings : list of (m, T) arrays of labels, m <= k where there are fewer labelings
-        scores : list of (m,) arrays
-        """
-        _, scored = self._lay_out(X, lengths)
-        labelings, scores = scored.top(check_count("k", k))
-        return [self.classes_[codes] for codes in labelings], scores
-
-    def predict_marginals(self, X: Any, temperature: float = 1.0, lengths: Any = None) -> Any:
-        """Probabilities of the labels of every position, where ``p(y) ~ exp(score(y) / temperature)``.
-
-        A list of (T, K) arrays, columns in the order of ``classes_``, or one (N, K) array for a stacked X. Max-margin
-        learning does not fit probabilities: they rank, and are not calibrated.
-        """
-        stacked, scored = self._lay_out(X, lengths)
-        check_positive("temperature", temperature)
-        out, logs = scored.marginals(float(temperature))
-        _check_possible(logs, stacked.offsets)
-        return out if stacked.flat else unstack(out, stacked.offsets)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> float:
-        """Share of positions labelled right. A label never seen in training counts as wrong."""
-        stacked, codes = self._decode(X, lengths)
-        offsets = stacked.offsets
-        truth, _ = encode_labels(stack_labels(y, offsets), offsets, self.classes_)
-        weight = check_sample_weight(sample_weight, len(offsets) - 1)
-        return float(np.average(codes == truth, weights=np.repeat(weight, np.diff(offsets))))
-
-    def _lay_out(self, X: Any, lengths: Any) -> tuple[Stacked, Scored]:
+    def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)
+        features, edge_features = self._split(X)
         stacked = stack_sequences(
-            X,
+            features,
             lengths,
             n_features=self.n_features_in_,
             vectorizer=self.vectorizer_,
             estimator=type(self).__name__,
         )
-        chains = make_chains(
+        parts = make_chains(
             stacked.rows if self._kernel is None else kernel_scores(self, stacked.rows),
             stacked.offsets,
             intercept=True,  # biases that were not learned are stored as zeros
             boundary=True,
             mask=self.transition_mask_,
+            edge_matrix=self._edge_matrix(edge_features, stacked.offsets, self.n_edge_features_in_),
         )
-        return stacked, Scored(*chains, self._pack(), len(self.classes_), self.n_jobs)
+        return Scored(*parts, self._pack(), len(self.classes_), self.n_jobs), stacked.flat
 
-    def _decode(self, X: Any, lengths: Any) -> tuple[Stacked, np.ndarray]:
-        stacked, scored = self._lay_out(X, lengths)
-        codes, values = scored.best()
-        _check_possible(values, stacked.offsets)
-        return stacked, codes
+    def _split(self, X: Any) -> tuple[Any, list[Any] | None]:
+        features, edge_features = split_chains(X)
+        if (edge_features is None) != (self.n_edge_features_in_ is None):
+            now, then = ("without", "with") if edge_features is None else ("with", "without")
+            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
+        return features, edge_features
+
+    @staticmethod
+    def _edge_matrix(edge_features: list[Any] | None, offsets: np.ndarray, n_features: int | None) -> Any:
+        return None if edge_features is None else stack_edge_features(edge_features, np.diff(offsets) - 1, n_features)
 
     def _pack(self) -> np.ndarray:
         """The flat weights of the structure, from the fitted attributes; scores from a kernel are weighed by 1."""
         node = self.coef_.T if self._kernel is None else np.eye(len(self.classes_))
-        return np.concatenate([part.ravel() for part in [node, self.intercept_, self.boundary_, self.transitions_]])
+        links = [self.transitions_] if self.n_edge_features_in_ is None else [self.transitions_, self.edge_coef_]
+        return np.concatenate([part.ravel() for part in [node, self.intercept_, self.boundary_, *links]])
 
     def _unpack_kernel(
         self,
@@ -260,29 +233,21 @@ class ChainSVM(MaxMarginEstimator):
 
     def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
         """The fitted attributes, from the structure's flat weights."""
-        node, transitions = w[: -(n_labels**2)].reshape(-1, n_labels), w[-(n_labels**2) :]
+        n_rows = n_features + bool(self.fit_intercept) + 2 * bool(self.fit_boundary)
+        node, links = (
+            w[: n_rows * n_labels].reshape(-1, n_labels),
+            w[n_rows * n_labels :].reshape(-1, n_labels, n_labels),
+        )
         nothing = np.zeros((1, n_labels))
         extras = node[n_features:]
         intercept, boundary = np.split(extras, [int(bool(self.fit_intercept))])
         return {
             "coef_": node[:n_features].T,
-            "transitions_": transitions.reshape(n_labels, n_labels),
+            "transitions_": links[0],
+            "edge_coef_": links[1:],
             "intercept_": (intercept if len(intercept) else nothing)[0],
             "boundary_": boundary if len(boundary) else np.zeros((2, n_labels)),
         }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-
-def _check_possible(values: np.ndarray, offsets: np.ndarray) -> None:
-    impossible = np.flatnonzero(values == -np.inf)
-    if len(impossible):
-        i = int(impossible[0])
-        raise ValueError(f"X, sample {i}: transition_mask allows no labeling of length {np.diff(offsets)[i]}")
 
 
 def _drop_weightless(stacked: Stacked, labels: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, Any, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -16,7 +15,7 @@ from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..solvers import Status
-from ._base import MaxMarginEstimator
+from ._base import MaxMarginEstimator, defaults_of, init_of
 from ._inputs import needs_vectorizer, stack_labels, stack_sequences, unstack
 from ._kernels import PRECOMPUTED
 from .chain import ChainSVM
@@ -30,21 +29,9 @@ PARAMETERS = {"eps": 0.1, "kappa": None, "lam_min": None, "heuristic": False, "c
 
 def cross_validated(base: type[MaxMarginEstimator]) -> Callable[..., None]:
     """An ``__init__`` that takes what that of `base` takes, without lam, and the parameters of the cross-validation."""
-    own = inspect.signature(base.__init__).parameters
-    defaults = {name: p.default for name, p in own.items() if name not in ("self", *NOT_THEIRS)}
-    defaults = {**PARAMETERS, **defaults}
-
-    def __init__(self: Any, **given: Any) -> None:
-        unknown = sorted(given.keys() - defaults.keys())
-        if unknown:
-            raise TypeError(f"{type(self).__name__} has no parameter {', '.join(unknown)}")
-        for name, default in defaults.items():
-            setattr(self, name, given.get(name, default))
-
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter(name, keyword, default=value) for name, value in defaults.items()]
-    __init__.__signature__ = inspect.Signature([own["self"], *parameters])  # type: ignore[attr-defined]
-    return __init__
+    return init_of(
+        {**PARAMETERS, **{name: value for name, value in defaults_of(base).items() if name not in NOT_THEIRS}}
+    )
 
 
 class PathCV(MaxMarginEstimator):
@@ -68,7 +55,7 @@ class PathCV(MaxMarginEstimator):
         """Set lam_ and what it was chosen by; indices choose samples of X and y."""
         if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
             raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
-        names = inspect.signature(self.single).parameters.keys() - set(NOT_THEIRS)
+        names = defaults_of(self.single).keys() - set(NOT_THEIRS)
         single = self.single(**{name: getattr(self, name) for name in names})
         scorer = check_scoring(single, self.scoring)
         labels = y if is_classifier(self) else None

@@ -131,7 +131,7 @@ def plan_buckets(edges: list[tuple[int, int]], counts: list[int], shared: bool, 
 
 
 def _in_order_of(axes, left: list[int], split: list[int]) -> list[int]:
-    """The neighbours but the split one, first those of the largest message in its order, so that it is copied in runs."""
+    """The neighbours but the split one, first those of the largest message in its order: it is copied in runs."""
     first = [u for u in axes if u in left and u not in split]
     return first + [u for u in left if u not in first and u not in split]
 

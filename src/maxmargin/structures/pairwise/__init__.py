@@ -3,7 +3,9 @@
 from . import blocks, featured, labelings  # they register the verbs
 from .chain import make_chain_problem, make_chains
 from .decoding import decode, decode_marginals, decode_max_marginals, decode_top
-from .layout import PairwiseProblem, pairwise_work
+from .graph import links_of
+from .layout import PairwiseProblem, make_pairwise_problem, pairwise_work
+from .sites import make_sites
 
 __all__ = [
     "PairwiseProblem",
@@ -14,7 +16,10 @@ __all__ = [
     "decode_top",
     "featured",
     "labelings",
+    "links_of",
     "make_chain_problem",
     "make_chains",
+    "make_pairwise_problem",
+    "make_sites",
     "pairwise_work",
 ]

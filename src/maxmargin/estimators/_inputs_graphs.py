@@ -1,0 +1,125 @@
+"""Samples with links, as flat arrays: what leads from each site, and features of the links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class Tree(NamedTuple):
+    """A rooted tree or forest to be labelled; a plain tuple means the same."""
+
+    features: Any  # (T, F) array or sparse matrix, or T feature dicts
+    heads: Any  # (T,) the parent of each node, -1 for roots
+    edge_features: Any = None  # (T, E): row t of the edge from t to its parent; those of roots do not count
+
+
+class Graph(NamedTuple):
+    """A graph to be labelled; a plain tuple means the same."""
+
+    features: Any  # (T, F) array or sparse matrix, or T feature dicts
+    edges: Any  # (m, 2) pairs of nodes; which comes first matters to the weights
+    edge_features: Any = None  # (m, E)
+
+
+class Split(NamedTuple):
+    """A list a part, over all samples."""
+
+    features: list[Any]
+    links: list[Any]
+    edge_features: list[Any] | None
+
+
+def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:
+    """Take samples apart that are all given with features of edges, or all without."""
+    wanted = ", ".join(kind._fields)
+    if not isinstance(X, (list, tuple)) or not len(X):
+        raise ValueError(f"X must be a list of {kind.__name__} samples or tuples ({wanted}), at least one")
+    for i, sample in enumerate(X):
+        if not isinstance(sample, tuple) or len(sample) not in (2, 3):
+            got = type(sample).__name__
+            raise ValueError(f"X, sample {i}: must be a {kind.__name__} or a tuple ({wanted}), got {got}")
+    samples = [kind(*sample) for sample in X]
+    given = [sample.edge_features is not None for sample in samples]
+    if any(given) and not all(given):
+        odd = given.index(not given[0])
+        raise ValueError(f"X, sample {odd}: all samples must have edge_features, or none; compare sample 0")
+    edge_features = [sample[2] for sample in samples] if given[0] else None
+    return Split([sample[0] for sample in samples], [sample[1] for sample in samples], edge_features)
+
+
+def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
+    """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
+    if not isinstance(X, (list, tuple)) or not len(X) or not all(map(_is_pair, X)):
+        return X, None
+    return [sample[0] for sample in X], [sample[1] for sample in X]
+
+
+def _is_pair(sample: Any) -> bool:
+    if not isinstance(sample, tuple) or len(sample) != 2:
+        return False
+    first = sample[0]
+    of_dicts = isinstance(first, (list, tuple)) and len(first) > 0 and isinstance(first[0], Mapping)
+    return of_dicts or getattr(first, "ndim", 0) == 2
+
+
+def stack_heads(heads: list[Any], offsets: np.ndarray) -> np.ndarray:
+    """(N,) parents, counted inside the sample."""
+    stacked = [_whole_numbers(one, f"X, sample {i}: heads") for i, one in enumerate(heads)]
+    for i, (one, length) in enumerate(zip(stacked, np.diff(offsets).tolist(), strict=True)):
+        if one.shape != (length,):
+            raise ValueError(f"X, sample {i}: heads has shape {one.shape}, but there are {length} nodes")
+    return np.concatenate(stacked)
+
+
+def stack_edges(edges: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Offsets (n + 1,) of the samples' edges, their tails and heads (E,)."""
+    stacked = []
+    for i, one in enumerate(edges):
+        pairs = _whole_numbers(one, f"X, sample {i}: edges")
+        pairs = pairs.reshape(0, 2) if pairs.size == 0 else pairs
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"X, sample {i}: edges must be (m, 2) pairs of nodes, got shape {pairs.shape}")
+        stacked.append(pairs)
+    every = np.concatenate(stacked)
+    return np.concatenate([[0], np.cumsum([len(pairs) for pairs in stacked])]), every[:, 0].copy(), every[:, 1].copy()
+
+
+def _whole_numbers(values: Any, where: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    if array.size and (array.dtype.kind not in "iuf" or np.any(array != np.floor(array))):
+        raise ValueError(f"{where} must hold whole numbers, got {array.dtype}")
+    return array.astype(np.int64)
+
+
+def stack_edge_features(features: list[Any], counts: np.ndarray, n_features: int | None = None) -> Any:
+    """(E, F) features of all edges, dense or CSR; those of sample i have ``counts[i]`` rows."""
+    blocks = [_edge_block(one, count, i) for i, (one, count) in enumerate(zip(features, counts.tolist(), strict=True))]
+    blocks = [block for block in blocks if block.shape[0]]  # a sample without edges need not know how many there are
+    width = n_features if n_features is not None else blocks[0].shape[1] if blocks else 0
+    for block in blocks:
+        if block.shape[1] != width:
+            raise ValueError(f"edge_features must have {width} columns in every sample, got {block.shape[1]} in one")
+    if not blocks:
+        return np.zeros((0, width))
+    if any(map(sp.issparse, blocks)):
+        return sp.csr_matrix(sp.vstack(blocks), dtype=np.float64)
+    return np.concatenate(blocks).astype(np.float64)
+
+
+def _edge_block(features: Any, count: int, i: int) -> Any:
+    where = f"X, sample {i}: edge_features"
+    block = features if sp.issparse(features) else np.asarray(features)
+    if block.shape[0] != count or (block.ndim != 2 and count > 0):
+        raise ValueError(f"{where} must have {count} rows and 2 dimensions, got shape {block.shape}")
+    if block.dtype.kind not in "biuf":
+        raise ValueError(f"{where} must hold real numbers, got {block.dtype}")
+    if not np.all(np.isfinite(block.data if sp.issparse(block) else block)):
+        raise ValueError(f"{where} holds NaN or infinity")
+    return block

@@ -1,0 +1,252 @@
+"""Labels of nodes with edges between them: `TreeSVM` and `GraphSVM`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from ..inference import make_junction_plan, make_tree_plan
+from ..solvers.base import check_count
+from ..structures.pairwise import links_of, make_pairwise_problem, make_sites
+from ._base import Posed, check_cost_matrix, class_weights, defaults_of, init_of
+from ._decoding import Scored
+from ._inputs import (
+    Graph,
+    Tree,
+    check_sample_weight,
+    encode_labels,
+    needs_vectorizer,
+    split_samples,
+    stack_edge_features,
+    stack_edges,
+    stack_heads,
+    stack_labels,
+    stack_sequences,
+)
+from ._labeling import LabelingEstimator
+from .chain import LOSSES, ChainSVM
+
+CHAIN_ONLY = ("fit_boundary", "kernel", "gamma", "degree", "coef0")
+
+
+PARAMETERS = {name: value for name, value in defaults_of(ChainSVM).items() if name not in CHAIN_ONLY}
+
+
+class GraphLabeling(LabelingEstimator):
+    """What `TreeSVM` and `GraphSVM` share: all but how edges are given and searched."""
+
+    kind: type[Tree] | type[Graph]  # of a sample
+    loss: str
+    class_weight: Any
+    fit_intercept: bool
+    transition_mask: Any
+    cost_matrix: Any
+
+    def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
+        """The plan of the samples' edges."""
+        raise NotImplementedError
+
+    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
+        """Features of the plan's edges, in their order."""
+        raise NotImplementedError
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any = None) -> Posed:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
+        features, links, edge_features = split_samples(X, self.kind)
+        vectorizer = DictVectorizer() if needs_vectorizer(features) else None
+        rows, offsets, _ = stack_sequences(features, vectorizer=vectorizer, estimator=type(self).__name__)
+        codes, classes = encode_labels(stack_labels(y, offsets), offsets)
+        weight = check_sample_weight(sample_weight, len(offsets) - 1)
+        if not weight.all():
+            kept = np.flatnonzero(weight)
+            samples = [X[i] for i in kept], [y[i] for i in kept]
+            return self._pose(*samples, sample_weight=weight[kept])
+        n_labels = len(classes)
+        plan = self._plan(links, offsets, n_labels, edge_features is None)
+        edge_matrix = None if edge_features is None else self._edge_matrix(plan, edge_features, None)
+        allowed = _as_allowed(self.transition_mask, classes, codes, plan)
+        problem = make_pairwise_problem(
+            make_sites(rows, offsets, intercept=bool(self.fit_intercept), boundary=False),
+            links_of(plan, n_labels, allowed, edge_matrix),
+            plan,
+            codes,
+            n_labels,
+            normalize=LOSSES[self.loss],
+            cost=check_cost_matrix(self.cost_matrix, n_labels),
+            class_weight=class_weights(self.class_weight, classes, codes, np.repeat(weight, np.diff(offsets))),
+            sample_weight=weight,
+        )
+        fitted = {
+            "classes_": classes,
+            "n_features_in_": rows.shape[1],
+            "n_edge_features_in_": None if edge_matrix is None else edge_matrix.shape[1],
+            "vectorizer_": vectorizer,
+            "transition_mask_": allowed,
+        }
+        return Posed(problem, weight.sum(), fitted, partial(self._unpack, rows.shape[1], n_labels))
+
+    def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
+        """The fitted attributes, from the structure's flat weights."""
+        n_rows = n_features + bool(self.fit_intercept)
+        node, links = w[: n_rows * n_labels].reshape(-1, n_labels), w[n_rows * n_labels :]
+        links = links.reshape(-1, n_labels, n_labels)
+        return {
+            "coef_": node[:n_features].T,
+            "intercept_": node[-1] if self.fit_intercept else np.zeros(n_labels),
+            "transitions_": links[0],
+            "edge_coef_": links[1:],
+        }
+
+    def _lay_out(self, X: Any) -> tuple[Scored, bool]:
+        check_is_fitted(self)
+        features, edges, edge_features = split_samples(X, self.kind)
+        if (edge_features is None) != (self.n_edge_features_in_ is None):
+            now, then = ("without", "with") if edge_features is None else ("with", "without")
+            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
+        rows, offsets, _ = stack_sequences(
+            features, n_features=self.n_features_in_, vectorizer=self.vectorizer_, estimator=type(self).__name__
+        )
+        n_labels = len(self.classes_)
+        plan = self._plan(edges, offsets, n_labels, edge_features is None)
+        edge_matrix = None
+        if edge_features is not None:
+            edge_matrix = self._edge_matrix(plan, edge_features, self.n_edge_features_in_)
+        sites = make_sites(rows, offsets, intercept=True, boundary=False)
+        parts = [self.coef_.T, self.intercept_, self.transitions_, self.edge_coef_]
+        w = np.concatenate([part.ravel() for part in parts])
+        links = links_of(plan, n_labels, self.transition_mask_, edge_matrix)
+        return Scored(sites, links, plan, w, n_labels, self.n_jobs), False
+
+
+def _as_allowed(mask: Any, classes: np.ndarray, codes: np.ndarray, plan: Any) -> np.ndarray | None:
+    """(K, K) truth values, checked against the training labels."""
+    if mask is None:
+        return None
+    allowed = np.asarray(mask)
+    if allowed.shape != (len(classes), len(classes)) or not np.isin(allowed, [False, True]).all():
+        shape = (len(classes), len(classes))
+        raise ValueError(f"transition_mask must hold truth values, shape {shape}, got shape {allowed.shape}")
+    allowed = allowed.astype(bool)
+    samples = np.repeat(np.arange(len(plan.edge_offsets) - 1), np.diff(plan.edge_offsets))
+    first = plan.offsets[samples]
+    bad = ~allowed[codes[first + plan.tail], codes[first + plan.head]]
+    if bad.any():
+        e = int(np.argmax(bad))
+        one, other = (str(classes[codes[first[e] + end[e]]]) for end in (plan.tail, plan.head))
+        raise ValueError(
+            f"y, sample {samples[e]}, edge {plan.tail[e]} -> {plan.head[e]}: transition_mask forbids labels {one!r}, "
+            f"{other!r}; correct one or allow them"
+        )
+    return allowed
+
+
+class TreeSVM(GraphLabeling):
+    """Structured SVM for the labels of the nodes of given rooted trees or forests.
+
+    Learns node weights, a weight for each pair of labels of a node and its parent, and weights of edge features, by
+    minimising ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)`` with the margin-rescaled hinge loss; certified (``gap_``).
+
+    Parameters
+    ----------
+    transition_mask : (K, K) bool array or None
+        Which label of a node (row) may go with which of its parent (column), in the order of ``classes_``.
+    others : as in `ChainSVM`, all by keyword
+
+    Attributes
+    ----------
+    coef_ : (K, F)    intercept_ : (K,)    transitions_ : (K, K), row: label of the node, column: of its parent
+    edge_coef_ : (E, K, K), E = 0 without edge features
+    classes_, n_features_in_, n_edge_features_in_, vectorizer_, transition_mask_
+    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    """
+
+    kind = Tree
+
+    __init__ = init_of(PARAMETERS)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeSVM:
+        """Learn from trees.
+
+        Parameters
+        ----------
+        X : list of `Tree` samples or tuples (features, heads) or (features, heads, edge_features)
+        y : list of T labels each (strings or integers)
+        sample_weight : one weight a tree; an integer weight equals repetition, 0 removal
+        """
+        self._fit(X, y, sample_weight=sample_weight)
+        return self
+
+    def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
+        return make_tree_plan(offsets, stack_heads(links, offsets), n_labels, shared=shared)
+
+    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
+        matrix = stack_edge_features(features, np.diff(plan.offsets), n_features)
+        first = np.repeat(plan.offsets[:-1], np.diff(plan.edge_offsets))
+        return matrix[first + plan.tail]  # an edge goes from a node to its parent
+
+
+class GraphSVM(GraphLabeling):
+    """Structured SVM for the labels of the nodes of given graphs.
+
+    Learns node weights, a weight for each pair of labels along an edge, and weights of edge features. Edges have a
+    direction: rows of the weights are labels of the first node, columns those of the second.
+
+    Parameters
+    ----------
+    inference : "junction"
+        How labelings are found: exactly, by junction trees, for graphs of low tree-width.
+    max_width : int
+        Graphs of a larger tree-width are refused: cost and memory grow with the number of labels to its power.
+    transition_mask : (K, K) bool array or None
+        Which label of an edge's first node (row) may go with which of its second (column).
+    others : as in `ChainSVM`, all by keyword
+
+    Attributes
+    ----------
+    coef_ : (K, F)    intercept_ : (K,)    transitions_ : (K, K), row: label of the first node, column: of the second
+    edge_coef_ : (E, K, K), E = 0 without edge features
+    classes_, n_features_in_, n_edge_features_in_, vectorizer_, transition_mask_
+    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    """
+
+    kind = Graph
+    inference: str
+    max_width: int
+    __init__ = init_of({**PARAMETERS, "inference": "junction", "max_width": 8})
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GraphSVM:
+        """Learn from graphs.
+
+        Parameters
+        ----------
+        X : list of `Graph` samples or tuples (features, edges) or (features, edges, edge_features)
+        y : list of T labels each (strings or integers)
+        sample_weight : one weight a graph; an integer weight equals repetition, 0 removal
+        """
+        self._fit(X, y, sample_weight=sample_weight)
+        return self
+
+    def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
+        if self.inference not in PLANS:
+            raise ValueError(f"inference must be one of {sorted(PLANS)}, got {self.inference!r}")
+        return PLANS[self.inference](self, offsets, stack_edges(links), n_labels, shared)
+
+    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
+        return stack_edge_features(features, np.diff(plan.edge_offsets), n_features)
+
+
+def _junction(model: GraphSVM, offsets: np.ndarray, edges: Any, n_labels: int, shared: bool) -> Any:
+    width, (edge_offsets, tail, head) = check_count("max_width", model.max_width), edges
+    return make_junction_plan(offsets, edge_offsets, tail, head, n_labels, shared=shared, max_width=width)
+
+
+PLANS: dict[str, Callable[..., Any]] = {"junction": _junction}
