@@ -12,6 +12,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..solvers.base import check_count, check_positive
 from ..structures.multiclass import make_multiclass_problem
 from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
 from ._inputs import check_sample_weight
@@ -159,6 +160,23 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         """The class of the highest score."""
         codes = self._scores(X).argmax(axis=1)
         return self.classes_[codes]
+
+    def predict_topk(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best classes of each sample, best first, and their scores: two (n, m) arrays, m = k or all classes."""
+        scores = self._scores(X)
+        m = min(check_count("k", k), len(self.classes_))
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :m]
+        return self.classes_[order], np.take_along_axis(scores, order, axis=1)
+
+    def predict_marginals(self, X: Any, temperature: float = 1.0) -> np.ndarray:
+        """Probabilities (n, K) of the classes, proportional to ``exp(score / temperature)``.
+
+        Max-margin learning does not fit probabilities: they rank, and are not calibrated.
+        """
+        check_positive("temperature", temperature)
+        scores = self._scores(X)
+        weights = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
+        return weights / weights.sum(axis=1, keepdims=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
