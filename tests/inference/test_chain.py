@@ -1,4 +1,4 @@
-"""Viterbi and max-marginals against a look at every labeling."""
+"""Chains against a look at every labeling."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,32 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from maxmargin._compile import kernel
-from maxmargin.inference.chain import max_marginals, viterbi
-from reference import brute_force_argmax, brute_force_max_marginals, score_labelings
+from maxmargin.inference.beam import new_beam
+from maxmargin.inference.chain import (
+    EdgeSum,
+    EveryEdge,
+    forward_backward,
+    max_marginals,
+    new_chain_sums,
+    top_viterbi,
+    viterbi,
+)
+from reference import (
+    brute_force_argmax,
+    brute_force_max_marginals,
+    chain_graph,
+    graph_log_partition,
+    graph_marginals,
+    score_labelings,
+)
 
 # few values make ties, -inf forbids, large ones lose the small ones' last digits
 SMALL = st.sampled_from([-1.0, 0.0, 1.0, 2.0])
 ANY = st.floats(-10, 10)
 MASKED = st.one_of(ANY, st.just(-np.inf))
 LARGE = st.floats(-1e12, 1e12)
+COLD = st.sampled_from([-1e10, 0.0, 1e10, -np.inf])  # scores of -1, 0 and 1 at a temperature of 1e-10
+WIDE = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([-np.inf, 1e6, -1e6]))
 
 
 @st.composite
@@ -33,6 +51,37 @@ def run_max_marginals(node, edge, start, end):
     out = np.full(node.shape, np.nan)
     max_marginals(node, edge, start, end, np.full(node.shape, np.nan), len(node), out)
     return out
+
+
+@kernel(n_parts=0)
+def find_all(node, edge, start, end, table, beam, k, labels, values, sums, node_out, every, total):
+    length = len(node)
+    count = top_viterbi(node, edge, start, end, table, length, k, beam, labels, values)
+    value = forward_backward(node, edge, start, end, sums, length, node_out, every)
+    again = forward_backward(node, edge, start, end, sums, length, node_out, total)
+    return count, value, again
+
+
+def run_all(scores, k, run=find_all.interpreted):
+    """The k best, and marginals; working memory is longer than needed and full of rubbish."""
+    length, n_labels = scores[0].shape
+    beam, sums = new_beam(length + 1, k), new_chain_sums(length + 2, n_labels)
+    for array in [*beam, *sums]:
+        array.fill(-77)
+    square = (n_labels, n_labels)
+    every, total = (
+        EveryEdge(np.full((length - 1, *square), np.nan)),
+        EdgeSum(np.full(square, np.nan), np.full(square, np.nan)),
+    )
+    labels, values, node_out = (
+        np.full((k, length + 1), -7, np.int32),
+        np.full(k, np.nan),
+        np.full(scores[0].shape, np.nan),
+    )
+    table = np.full(scores[0].shape, np.nan)
+    found = run(*scores, table, beam, k, labels, values, sums, node_out, every, total)
+    assert (labels[:, length] == -7).all()
+    return (*found, labels[:, :length], values, node_out, every.tables, total.total)
 
 
 def close(node, edge, start, end):
@@ -98,3 +147,75 @@ def test_compiled_agrees():
         assert value == pytest.approx(plain, abs=1e-12)
         assert labels.tolist() == plain_labels.tolist()
         assert out == pytest.approx(run_max_marginals(*scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("values", [SMALL, MASKED, WIDE, COLD], ids=["ties", "masked", "wide", "cold"])
+def test_top_and_marginals_against_every_labeling(values):
+    @given(potentials(values), st.sampled_from([1, 2, 5, 300]))
+    @settings(max_examples=60, deadline=None)
+    def check(scores, k):
+        labelings, all_scores = score_labelings(*scores)
+        count, value, again, labels, top, nodes, every, total = run_all(scores, k)
+        near, row_of = close(*scores), {tuple(y): row for row, y in enumerate(labelings.tolist())}
+        assert count == min(k, np.sum(all_scores > -np.inf))
+        assert len({tuple(y) for y in labels[:count].tolist()}) == count
+        assert top[:count] == pytest.approx(np.sort(all_scores)[::-1][:count], abs=near)
+        assert (np.diff(top[:count]) <= 0).all()
+        assert [all_scores[row_of[tuple(y)]] for y in labels[:count].tolist()] == pytest.approx(top[:count], abs=near)
+        graph = chain_graph(*scores)
+        assert value == again == pytest.approx(graph_log_partition(graph), abs=near)
+        if value == -np.inf:
+            assert np.isnan(nodes).all() and np.isnan(every).all() and np.isnan(total).all()
+            return
+        expected, tables = graph_marginals(graph)
+        assert nodes == pytest.approx(np.array(expected), abs=1e-10 + near)
+        assert every == pytest.approx(np.array(tables).reshape(every.shape), abs=1e-10 + near)
+        assert total == pytest.approx(np.sum(every, axis=0), abs=1e-10)
+        assert np.sum(nodes, axis=1) == pytest.approx(np.ones(len(nodes)), abs=1e-10)
+
+    check()
+
+
+@given(potentials(SMALL))
+@settings(max_examples=30, deadline=None)
+def test_the_first_of_the_top_is_the_best(scores):
+    assert run_all(scores, 3)[3][0].tolist() == run_viterbi(*scores)[1].tolist()
+
+
+def test_marginals_are_slopes_of_the_log_partition():
+    rng, step = np.random.default_rng(2), 1e-5
+    scores = [rng.normal(size=shape) for shape in [(4, 3), (3, 3), (3,), (3,)]]
+    nodes, total = run_all(scores, 1)[5], run_all(scores, 1)[7]
+    for part, expected in [(0, nodes), (1, total)]:
+        for at in np.ndindex(expected.shape):
+            values = []
+            for sign in (1, -1):
+                moved = [one.copy() for one in scores]
+                moved[part][at] += sign * step
+                values.append(run_all(moved, 1)[1])
+            assert expected[at] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-9)
+
+
+def test_scores_that_doubles_do_not_hold_as_exponentials():
+    """A path that starts 2000 behind and is the only one that may go on; long chains of any level."""
+    node = np.array([[0.0, -2000.0], [0.0, 0.0], [1000.0, -1000.0]])
+    edge = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    end, zero = np.array([-np.inf, 0.0]), np.zeros(2)
+    _, value, _, _, _, nodes, every, _ = run_all([node, edge, zero, end], 1)
+    assert value == pytest.approx(-3000.0)
+    assert nodes.tolist() == [[0.0, 1.0]] * 3 and every[:, 1, 1].tolist() == [1.0, 1.0]
+    level = np.where(np.arange(400) % 2, 1e6, -1e6)[:, None] + np.zeros(2)
+    _, value, _, _, _, nodes, _, _ = run_all([level, np.zeros((2, 2)), zero, zero], 1)
+    assert value == pytest.approx(400 * np.log(2.0))
+    assert nodes == pytest.approx(np.full((400, 2), 0.5))
+
+
+def test_compiled_top_and_marginals_agree():
+    rng = np.random.default_rng(3)
+    for length, n_labels, share, scale in [(1, 1, 0, 1), (1, 4, 0, 1), (6, 5, 0.3, 1), (9, 7, 0.1, 1e3), (30, 9, 0, 1)]:
+        shapes = [(length, n_labels), (n_labels, n_labels), (n_labels,), (n_labels,)]
+        scores = [np.where(rng.random(s) < share, -np.inf, scale * rng.normal(size=s)) for s in shapes]
+        plain, fast = run_all(scores, 5), run_all(scores, 5, find_all.uncached)
+        assert fast[0] == plain[0] > 0 and fast[3].tolist() == plain[3].tolist()
+        for one, two in zip([*fast[1:3], *fast[4:]], [*plain[1:3], *plain[4:]], strict=True):
+            assert one == pytest.approx(two, abs=1e-11 * scale, nan_ok=True)

@@ -33,12 +33,11 @@ def new_beam(n_nodes, k):
 
 
 @helper
-def extend(beam, side, count, k, s, best, scores, column):
-    """Add every label a to slot s: it loses ``best - (scores[a] + column[a])`` of its best completion.
+def extend(beam, side, count, k, s, base, best, scores, column):
+    """Add every label a to slot s: its best completion then has the score ``base - (best - scores[a] - column[a])``.
 
     The k best go to the other side, which has `count` so far; returns how many it has then.
     """
-    base = beam.score[side, s]
     for a in range(len(scores)):
         score = base - (best - (scores[a] + column[a]))
         if score > (beam.score[1 - side, k - 1] if count == k else -np.inf):

@@ -1,14 +1,18 @@
-"""Linear chains: the best labeling and max-marginals, from node scores (T, K) and edge scores (K, K).
+"""Linear chains: the k best labelings, max-marginals and marginals, from node scores (T, K) and edge scores (K, K).
 
-Forbidden labels and transitions are scores of -inf. `start` and `end` (K,) are added at the first and last position.
+Only the first `length` positions are read and written. Forbidden labels and transitions are scores of -inf. `start` and
+`end` (K,) are added at the first and last position.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from .._compile import helper
-from .semirings import max_step
+from .._compile import helper, implements, verb
+from .beam import extend, write_picks
+from .semirings import LOG_SUM, SCALED_SUM, begin, close, exp_scores, join, max_step, send, split, spread
 
 
 @helper
@@ -52,6 +56,33 @@ def viterbi(node, edge, start, end, table, length, labels):
 
 
 @helper
+def top_viterbi(node, edge, start, end, table, length, k, beam, labels, values):
+    """The k best labelings, distinct, best first, into the rows of `labels` and `values`; returns how many there are.
+
+    Labelings of score -inf do not count. `beam` is for at least so many positions and k.
+    """
+    labels = labels[:, :length]
+    forward_max(node, edge, start, table, length)
+    count, side = extend(beam, 0, 0, k, 0, 0.0, 0.0, table[length - 1], end), 1
+    write_picks(beam, count, length - 1, labels)
+    for s in range(count):
+        beam.rest[1, s] = end[labels[s, length - 1]]
+    for t in range(length - 1, 0, -1):
+        found = 0
+        for s in range(count):
+            beam.rest[side, s] += node[t, labels[s, t]]
+            after = beam.rest[side, s]
+            found = extend(beam, side, found, k, s, after, 0.0, table[t - 1], edge[:, labels[s, t]])
+        count, side = found, 1 - side
+        write_picks(beam, count, t - 1, labels)
+        for s in range(count):
+            beam.rest[side, s] = beam.rest[1 - side, beam.origin[s]] + edge[labels[s, t - 1], labels[s, t]]
+    for s in range(count):
+        values[s] = beam.score[side, s]
+    return count
+
+
+@helper
 def max_marginals(node, edge, start, end, table, length, out):
     """``out[t, k]``: the best score of a labeling with label k at position t."""
     n_labels = edge.shape[0]
@@ -68,3 +99,138 @@ def max_marginals(node, edge, start, end, table, length, out):
     for t in range(length):
         for k in range(n_labels):
             out[t, k] += table[t, k]
+
+
+class EveryEdge(NamedTuple):
+    """Marginals of every edge."""
+
+    tables: np.ndarray  # (T - 1, K, K)
+
+
+class EdgeSum(NamedTuple):
+    """The sum over all positions of the marginals of edges."""
+
+    total: np.ndarray  # (K, K)
+    one: np.ndarray  # (K, K) of a single edge
+
+
+@verb
+def clear(pairs):
+    """Before the first edge."""
+
+
+@verb
+def open_table(pairs, t):
+    """Where the marginals of the edge from t to t + 1 are written."""
+
+
+@verb
+def add_table(pairs, t):
+    """They were written."""
+
+
+@implements(clear, EveryEdge)
+def _(pairs):
+    pass
+
+
+@implements(open_table, EveryEdge)
+def _(pairs, t):
+    return pairs.tables[t]
+
+
+@implements(add_table, EveryEdge)
+def _(pairs, t):
+    pass
+
+
+@implements(clear, EdgeSum)
+def _(pairs):
+    pairs.total[:] = 0.0
+
+
+@implements(open_table, EdgeSum)
+def _(pairs, t):
+    return pairs.one
+
+
+@implements(add_table, EdgeSum)
+def _(pairs, t):
+    for a in range(pairs.total.shape[0]):
+        for b in range(pairs.total.shape[1]):
+            pairs.total[a, b] += pairs.one[a, b]
+
+
+class ChainSums(NamedTuple):
+    """Working memory of `forward_backward`. What it means in which ring: `semirings`."""
+
+    inside: np.ndarray  # (T, K) as are the next three
+    outside: np.ndarray
+    message: np.ndarray  # row t: from t - 1 to t
+    before: np.ndarray
+    weight: np.ndarray  # (K,)
+    table: np.ndarray  # (K, K)
+
+
+@helper
+def new_chain_sums(length, n_labels):
+    shape = (length, n_labels)
+    table = np.zeros((n_labels, n_labels))
+    return ChainSums(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(n_labels), table)
+
+
+@helper
+def forward_backward(node, edge, start, end, sums, length, node_out, pairs):
+    """Probabilities under ``p(y) ~ exp(score(y))`` of labels and of pairs; returns the log-partition function.
+
+    `pairs` is EveryEdge or EdgeSum. Where all labelings are forbidden -inf is returned and nothing is written.
+    """
+    value = add_ends(node, start, end, length, sums.inside)
+    for t in range(length):
+        value += exp_scores(sums.inside[t], sums.inside[t])
+    if length > 1:
+        size = edge.shape[0] * edge.shape[1]
+        value += (length - 1) * exp_scores(edge.reshape(size), sums.table.reshape(size))
+    if value == -np.inf:
+        return value
+    value += sum_chain(SCALED_SUM, sums.table, sums, length, node_out, pairs)
+    if np.isnan(value):  # more range than doubles hold
+        value = add_ends(node, start, end, length, sums.inside)
+        value += sum_chain(LOG_SUM, edge, sums, length, node_out, pairs)
+    return value
+
+
+@helper
+def add_ends(node, start, end, length, out):
+    """Copy the node scores, with `start` and `end`; returns 0."""
+    for t in range(length):
+        for b in range(len(start)):
+            out[t, b] = node[t, b]
+    for b in range(len(start)):
+        out[0, b] += start[b]
+        out[length - 1, b] += end[b]
+    return 0.0
+
+
+@helper
+def sum_chain(ring, edge, sums, length, node_out, pairs):
+    """Forward and backward over ``sums.inside``; returns the log-partition function, NaN when out of range."""
+    inside, outside, message, before = sums.inside, sums.outside, sums.message, sums.before
+    value = 0.0
+    begin(ring, outside[0])
+    for t in range(1, length):
+        begin(ring, outside[t])
+        send(ring, inside[t - 1], outside[t - 1], edge, message[t], before[t])
+        value += join(ring, inside[t], outside[t], message[t], before[t])
+        if not value > -np.inf:  # out of range, or all is forbidden
+            return value
+    value += close(ring, inside[length - 1], outside[length - 1], node_out[length - 1])
+    clear(pairs)
+    for t in range(length - 1, 0, -1):
+        table = open_table(pairs, t - 1)
+        value += split(ring, outside[t], node_out[t], message[t], before[t], sums.weight)
+        value += spread(ring, inside[t - 1], outside[t - 1], edge, sums.weight, message[t], node_out[t - 1], table)
+        if np.isnan(value):
+            return value
+        add_table(pairs, t - 1)
+    return value

@@ -137,7 +137,7 @@ def _(plan, i, node, edge, scratch, k, labels, values):
         inside, found = scratch.inside[a:to_a], 0
         best = largest_of(inside)
         for s in range(count):
-            found = extend(beam, side, found, k, s, best, inside, scratch.weight)
+            found = extend(beam, side, found, k, s, beam.score[side, s], best, inside, scratch.weight)
         count, side = found, 1 - side
         write_picks(beam, count, plan.roots[r], labels)
     first = plan.edge_offsets[i]
@@ -146,8 +146,8 @@ def _(plan, i, node, edge, scratch, k, labels, values):
         tail, _, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
         for s in range(count):
             given = labels[s, plan.head[first + e]]
-            best = scratch.message[here][given]
-            found = extend(beam, side, found, k, s, best, scratch.inside[tail], table[:, given])
+            score, best = beam.score[side, s], scratch.message[here][given]
+            found = extend(beam, side, found, k, s, score, best, scratch.inside[tail], table[:, given])
         count, side = found, 1 - side
         write_picks(beam, count, plan.tail[first + e], labels)
     for s in range(count):
