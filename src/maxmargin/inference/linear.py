@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compile import implements
-from .chain import max_marginals, viterbi
-from .verbs import find_best, find_max_marginals, new_scratch
+from .._compile import helper, implements
+from .beam import Beam, new_beam
+from .chain import ChainSums, EveryEdge, forward_backward, max_marginals, new_chain_sums, top_viterbi, viterbi
+from .verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
 
 class ChainPlan(NamedTuple):
@@ -20,22 +21,50 @@ class ChainPlan(NamedTuple):
 
 class ChainScratch(NamedTuple):
     table: np.ndarray  # (longest, K)
+    sums: ChainSums
+    beam: Beam
 
 
 @implements(new_scratch, ChainPlan)
 def _(plan, k):
-    return ChainScratch(np.zeros((plan.longest, len(plan.start))))
+    n_labels = len(plan.start)
+    return ChainScratch(
+        np.zeros((plan.longest, n_labels)), new_chain_sums(plan.longest, n_labels), new_beam(plan.longest, k)
+    )
+
+
+@helper
+def shaped(plan, i, node, edge):
+    """Node scores (T, K), edge scores (K, K), and T."""
+    n_labels = plan.start.shape[0]
+    return node.reshape((-1, n_labels)), edge.reshape((n_labels, n_labels)), plan.offsets[i + 1] - plan.offsets[i]
 
 
 @implements(find_best, ChainPlan)
 def _(plan, i, node, edge, scratch, labels):
-    n_labels, length = plan.start.shape[0], plan.offsets[i + 1] - plan.offsets[i]
-    scores, transitions = node.reshape((-1, n_labels)), edge.reshape((n_labels, n_labels))
+    scores, transitions, length = shaped(plan, i, node, edge)
     return viterbi(scores, transitions, plan.start, plan.end, scratch.table, length, labels)
+
+
+@implements(find_top, ChainPlan)
+def _(plan, i, node, edge, scratch, k, labels, values):
+    scores, transitions, length = shaped(plan, i, node, edge)
+    return top_viterbi(
+        scores, transitions, plan.start, plan.end, scratch.table, length, k, scratch.beam, labels, values
+    )
 
 
 @implements(find_max_marginals, ChainPlan)
 def _(plan, i, node, edge, scratch, out):
-    n_labels, length = plan.start.shape[0], plan.offsets[i + 1] - plan.offsets[i]
-    scores, transitions = node.reshape((-1, n_labels)), edge.reshape((n_labels, n_labels))
-    max_marginals(scores, transitions, plan.start, plan.end, scratch.table, length, out.reshape((-1, n_labels)))
+    scores, transitions, length = shaped(plan, i, node, edge)
+    by_label = out.reshape((-1, plan.start.shape[0]))
+    max_marginals(scores, transitions, plan.start, plan.end, scratch.table, length, by_label)
+
+
+@implements(find_marginals, ChainPlan)
+def _(plan, i, node, edge, scratch, node_out, edge_out):
+    scores, transitions, length = shaped(plan, i, node, edge)
+    n_labels = plan.start.shape[0]
+    by_label, size = node_out.reshape((-1, n_labels)), (length - 1) * n_labels * n_labels
+    pairs = EveryEdge(edge_out[:size].reshape((length - 1, n_labels, n_labels)))
+    return forward_backward(scores, transitions, plan.start, plan.end, scratch.sums, length, by_label, pairs)
