@@ -93,7 +93,6 @@ def test_bad_parameters_leave_nothing(cls, name, value):
     assert not fitted(model)
 
 
-@pytest.mark.xfail(strict=True, reason="what was chosen is set before the final fit, which may fail")
 @BOTH
 def test_a_final_fit_that_fails_leaves_nothing(cls):
     model = make_cv(cls, tol=-1)
@@ -102,7 +101,6 @@ def test_a_final_fit_that_fails_leaves_nothing(cls):
     assert not fitted(model)
 
 
-@pytest.mark.xfail(strict=True, reason="weights are cut into folds before they are checked")
 @BOTH
 @pytest.mark.parametrize("weight", [[1.0], np.ones(100), "much", 2.0], ids=["short", "long", "a name", "a number"])
 def test_bad_weights_are_told_as_the_single_estimator_tells_it(cls, weight):
@@ -118,7 +116,6 @@ def test_bad_weights_are_told_as_the_single_estimator_tells_it(cls, weight):
         model.fit(X, y, sample_weight=weight)
 
 
-@pytest.mark.xfail(strict=True, reason="sequences of dicts are cut into folds before X and y are compared")
 def test_feature_dicts_without_labels_are_told_as_the_single_estimator_tells_it():
     dicts = [[{"a": 1.0}, {"b": 1.0}] for _ in range(6)]
     for model in (ChainSVM(), make_cv(ChainSVMCV)):
@@ -126,7 +123,6 @@ def test_feature_dicts_without_labels_are_told_as_the_single_estimator_tells_it(
             model.fit(dicts, [["x", "y"]] * 5)
 
 
-@pytest.mark.xfail(strict=True, reason="a matrix is (K, K) for the labels of all data, and a fold may lack one")
 def test_a_cost_matrix_though_a_fold_lacks_a_label():
     X = np.random.default_rng(0).normal(size=(12, 2))
     y = np.array([2] + [0, 1] * 5 + [0])

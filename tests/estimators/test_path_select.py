@@ -81,7 +81,6 @@ class TestPlot:
         regularization_path(MulticlassSVM(random_state=0), X, y, eps=50.0).plot()
         lambda_grid(MulticlassSVM(random_state=0), X, y, lams=[1.0]).plot()
 
-    @pytest.mark.xfail(strict=True, reason="the scores of an earlier select do not fit the breakpoints added since")
     def test_scores_of_an_earlier_select(self):
         path = follow(MulticlassSVM, lam_min=1.0)
         path.select(*make_data(MulticlassSVM))

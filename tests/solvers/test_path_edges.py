@@ -75,9 +75,6 @@ class TestDegenerate:
         assert np.all(np.diff(path.breakpoints) < 0)
         assert path.worst_gap <= 0.1
 
-    @pytest.mark.xfail(
-        strict=True, reason="Objective.bracket finds dual_square as a difference, which rounding makes 0"
-    )
     def test_tiny_features(self):
         X = np.random.default_rng(0).normal(size=(6, 3))
 
@@ -125,7 +122,6 @@ class TestApproximateOracles:
         with pytest.raises(ValueError, match="raise eps"):
             regularization_path(Bounded(), PAIRWISE, eps=0.005)
 
-    @pytest.mark.xfail(strict=True, reason="find_start gives no weights without a look at their gap; reach(eps) is 0/0")
     def test_bounds_too_loose_for_an_oracle_that_finds_nothing(self):
         class Blind(Bounded):
             def max_oracle(self, w, i):
@@ -166,7 +162,6 @@ def test_bad_parameters_are_named(name, value):
 LATE = [("max_seconds", 0), ("max_seconds", -1), ("max_seconds", "1"), ("max_seconds", True)]
 
 
-@pytest.mark.xfail(strict=True, reason="the path compares max_seconds with the clock before any solver checks it")
 @pytest.mark.parametrize(("name", "value"), LATE)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_bad_limits_are_named(name, value):
@@ -174,7 +169,6 @@ def test_bad_limits_are_named(name, value):
         regularization_path(pair_of("multiclass").problem, **{name: value})
 
 
-@pytest.mark.xfail(strict=True, reason="stale gaps decide without Solver.solve, which is what checks max_passes")
 @pytest.mark.parametrize("value", [0, -1, np.nan])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_bad_limits_are_named_on_a_heuristic_path(value):
@@ -182,7 +176,6 @@ def test_bad_limits_are_named_on_a_heuristic_path(value):
         follow("multiclass", heuristic=True, max_passes=value)
 
 
-@pytest.mark.xfail(strict=True, reason="kappa eps above (1 - ROUNDING) eps: the next breakpoint is where the last was")
 def test_kappa_next_to_one_goes_down_or_is_refused():
     told = []
     try:
@@ -193,7 +186,6 @@ def test_kappa_next_to_one_goes_down_or_is_refused():
         assert np.all(np.diff(path.breakpoints) < 0)
 
 
-@pytest.mark.xfail(strict=True, reason="Objective.bracket finds dual_square as a difference, which rounding makes 0")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_eps_below_rounding_claims_nothing():
     told = []

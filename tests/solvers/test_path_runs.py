@@ -65,7 +65,6 @@ class TestCallbacks:
             follow("chain", callbacks=[fail])
         assert signal.getsignal(signal.SIGINT) is handler
 
-    @pytest.mark.xfail(strict=True, reason="the array told of is the warm start's, too; writing to it spoils that")
     def test_may_do_what_they_want_with_the_weights(self):
         def spoil(told):
             told.w[:] = 0.0
@@ -74,7 +73,6 @@ class TestCallbacks:
         check_path(path, "custom", 0.1, FEW)
         assert same_paths(path, follow("custom", BlockFrankWolfe(), lam_min=0.01))
 
-    @pytest.mark.xfail(strict=True, reason="a path that an error broke off says that it ended by 'None'")
     def test_errors_of_callbacks_leave_a_path_that_goes_on(self):
         def fail(told):
             raise ZeroDivisionError("of the user")
@@ -127,7 +125,6 @@ class TestGoingOn:
         assert path.ended == "lam_min"
 
     @quietly
-    @pytest.mark.xfail(strict=True, reason="a run that converges in the same moment drops the Ctrl-C that it has seen")
     def test_no_ctrl_c_is_lost(self):
         structure = Watched(lambda call: None)
         first = regularization_path(structure, PAIRWISE, lam_min=1e-3, random_state=0).oracle_calls[0]
@@ -283,7 +280,6 @@ class TestHeuristic:
         for lam in served(path, FEW):
             check_lam(path, "chain", lam)
 
-    @pytest.mark.xfail(strict=True, reason="resume(lam_min) asks reach of weights that are not within eps anywhere")
     def test_certified_and_then_further_down(self):
         solver = BlockFrankWolfe("gap", step="pairwise")
         path = follow("chain with costs", solver, heuristic=True, kappa=0.9, lam_min=0.1, random_state=1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing as take
@@ -15,8 +15,10 @@ from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..solvers import Status
+from ..solvers.base import check_limits
+from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, defaults_of, init_of
-from ._inputs import needs_vectorizer, stack_labels, stack_sequences, unstack
+from ._inputs import check_sample_weight, needs_vectorizer, split_chains, stack_labels, stack_sequences, unstack
 from ._kernels import PRECOMPUTED
 from .chain import ChainSVM
 from .multiclass import MulticlassSVM
@@ -34,6 +36,29 @@ def cross_validated(base: type[MaxMarginEstimator]) -> Callable[..., None]:
     )
 
 
+def _labels_in(y: Any) -> np.ndarray:
+    """The distinct labels of samples, sorted."""
+    return np.unique(np.concatenate([np.ravel(labels) for labels in y]))
+
+
+def cut_to_labels(single: Any, kept: np.ndarray) -> Any:
+    """The estimator for data that lack some labels: without their rows and columns in what is given for all labels."""
+    if kept.all():
+        return single
+    params = single.get_params(deep=False)
+    tables = {name: params[name] for name in ("cost_matrix", "transition_mask") if isinstance(params.get(name), Sized)}
+    return clone(single).set_params(**{name: _cut(table, kept) for name, table in tables.items()})
+
+
+def _cut(table: Any, kept: np.ndarray) -> Any:
+    if isinstance(table, TransitionMask):
+        return TransitionMask(*(_cut(part, kept) for part in table))
+    if isinstance(table, str) or np.shape(table) not in ((len(kept), len(kept)), (len(kept),)):
+        return table  # which fit will say
+    table = np.asarray(table)
+    return table[np.ix_(*[kept] * table.ndim)]
+
+
 class PathCV(MaxMarginEstimator):
     """What cross-validated estimators share. Stands before the single estimator among the bases of a class."""
 
@@ -46,38 +71,51 @@ class PathCV(MaxMarginEstimator):
     cv: Any
     scoring: Any
     kernel: Any
-    lam_: float
 
     def _regularization(self, total_weight: float) -> float:
-        return self.lam_
+        return self._chosen
 
-    def _choose(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Set lam_ and what it was chosen by; indices choose samples of X and y."""
+    def _fit_chosen(self, X: Any, y: Any, sample_weight: Any, fit: Callable[[], Any]) -> None:
+        """Choose lam by X and y, whose samples indices choose, and fit to all; sets all attributes in the end."""
+        found = self._choose(X, y, sample_weight)
+        self._chosen = found["lam_"]
+        try:
+            fit()
+        finally:
+            del self._chosen
+        self.__dict__.update(found)
+
+    def _choose(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
             raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
+        check_limits(self.tol, self.max_passes, self.max_seconds)
+        weight = check_sample_weight(sample_weight, len(y))
         names = defaults_of(self.single).keys() - set(NOT_THEIRS)
         single = self.single(**{name: getattr(self, name) for name in names})
         scorer = check_scoring(single, self.scoring)
         labels = y if is_classifier(self) else None
         paths, scores = list[EstimatorPath](), list[np.ndarray]()
         for train, test in check_cv(self.cv, labels, classifier=is_classifier(self)).split(X, labels):
-            weight = None if sample_weight is None else take(sample_weight, train)
             rule = self.eps, self.kappa, self.lam_min, bool(self.heuristic)
-            path = regularization_path(single, take(X, train), take(y, train), *rule, sample_weight=weight)
+            X_train, y_train = take(X, train), take(y, train)
+            fold = cut_to_labels(single, np.isin(_labels_in(y), _labels_in(y_train)))
+            path = regularization_path(fold, X_train, y_train, *rule, sample_weight=weight[train])
             if path.ended == Status.INTERRUPTED:
                 raise KeyboardInterrupt
             X_test, y_test = take(X, test), take(y, test)
             scores.append(np.array([scorer(path.estimator_at(lam), X_test, y_test) for lam in path.breakpoints]))
             paths.append(path)
         # scores are constant between breakpoints, so at those of all folds they are known for every lam
-        end = max(path.lam_end for path in paths)
         lams = np.unique(np.concatenate([path.breakpoints for path in paths]))[::-1]
-        lams = lams[lams >= end]
+        lams = lams[lams >= max(path.lam_end for path in paths)]
         by_fold = np.array([found[path.pieces_of(lams)] for path, found in zip(paths, scores, strict=True)])
-        best = int(np.argmax(by_fold.mean(axis=0)))
-        self.lam_, self.lams_, self.scores_ = float(lams[best]), lams, by_fold
-        self.path_passes_ = sum(float(path.passes.sum()) for path in paths)
-        self.path_oracle_calls_ = sum(int(path.oracle_calls.sum()) for path in paths)
+        return {
+            "lam_": float(lams[int(np.argmax(by_fold.mean(axis=0)))]),
+            "lams_": lams,
+            "scores_": by_fold,
+            "path_passes_": sum(float(path.passes.sum()) for path in paths),
+            "path_oracle_calls_": sum(int(path.oracle_calls.sum()) for path in paths),
+        }
 
 
 class ChainSVMCV(PathCV, ChainSVM):
@@ -106,13 +144,15 @@ class ChainSVMCV(PathCV, ChainSVM):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> ChainSVMCV:
         """Choose lam and learn from sequences, as ``ChainSVM.fit`` takes them."""
-        if needs_vectorizer(X):  # each fold has features of its own
-            self._choose(list(X), list(y), sample_weight)
+        if needs_vectorizer(X) or split_chains(X)[1] is not None:  # features of each fold's own; tuples stay tuples
+            samples, labels = list(X), list(y)
+            if len(labels) != len(samples):
+                raise ValueError(f"y has {len(labels)} label sequences, but X has {len(samples)} sequences")
         else:
             rows, offsets, _ = stack_sequences(X, lengths, estimator=type(self).__name__)
             labels = unstack(stack_labels(y, offsets), offsets)
-            self._choose([rows[a:b] for a, b in pairwise(offsets)], labels, sample_weight)
-        super().fit(X, y, sample_weight, lengths)
+            samples = [rows[a:b] for a, b in pairwise(offsets)]
+        self._fit_chosen(samples, labels, sample_weight, lambda: ChainSVM.fit(self, X, y, sample_weight, lengths))
         return self
 
 
@@ -144,6 +184,5 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         """Choose lam and learn from samples X (n, F), dense or sparse, and classes y (n,)."""
         samples, labels = check_X_y(X, y, accept_sparse="csr")
         check_classification_targets(labels)
-        self._choose(samples, labels, sample_weight)
-        super().fit(X, y, sample_weight)
+        self._fit_chosen(samples, labels, sample_weight, lambda: MulticlassSVM.fit(self, X, y, sample_weight))
         return self

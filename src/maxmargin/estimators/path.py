@@ -44,6 +44,10 @@ class EstimatorPath(Path):
         effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
         super().__init__(self._posed.problem, own.solver if solver is None else solver, rule, run, effort, warm=warm)
 
+    def _append(self, *piece: Any) -> None:
+        super()._append(*piece)
+        self.scores = None  # they were those of fewer pieces
+
     def estimator_at(self, lam: float) -> Any:
         """A fitted estimator for a lam, with its certificate."""
         lam = float(lam)

@@ -61,12 +61,8 @@ class Solver(BaseEstimator):
         check_positive("lam", lam)
         if lam == np.inf:
             raise ValueError("lam must be finite")
-        check_positive("max_passes", max_passes)
         check_positive("gap_every", self.gap_every)
-        if max_seconds is not None:
-            check_positive("max_seconds", max_seconds)
-        if not isinstance(tol, numbers.Real) or not tol >= 0:
-            raise ValueError(f"tol must be a number >= 0, got {tol!r}")
+        check_limits(tol, max_passes, max_seconds)
         engine = self.start(as_problem(problem), float(lam), state, random_state, n_jobs)
         return drive(engine, Limits(float(tol), max_passes, max_seconds, self.gap_every), callbacks, verbose)
 
@@ -77,6 +73,14 @@ class Solver(BaseEstimator):
     def box(self, problem: Any) -> Any:
         """The bounds on the weights of a problem."""
         return box_for(problem, self.lower, self.upper, self.positive)
+
+
+def check_limits(tol: Any, max_passes: Any, max_seconds: Any) -> None:
+    check_positive("max_passes", max_passes)
+    if max_seconds is not None:
+        check_positive("max_seconds", max_seconds)
+    if not isinstance(tol, numbers.Real) or not float(tol) >= 0:
+        raise ValueError(f"tol must be a number >= 0, got {tol!r}")
 
 
 def check_positive(name: str, value: Any) -> None:

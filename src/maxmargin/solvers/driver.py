@@ -78,11 +78,12 @@ def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), ve
     if not engine.certifiable and status == Status.MAX_PASSES:
         status = Status.UNCERTIFIED
     return Result(
-        w=last.w,
+        w=last.w.copy(),  # the user may write to it: the state keeps its own
         primal=last.primal,
         dual=last.dual,
         gap=last.gap,
         dual_loss=engine.best.loss,
+        dual_square=engine.best.dual_square,
         status=status,
         n_passes=last.passes,
         n_oracle_calls=last.oracle_calls,
@@ -190,14 +191,13 @@ class _Run:
         self.certificate_seconds = time.perf_counter() - before
         if self.engine.best is not None:
             candidates.append(self.engine.best)
-        w, primal, _, _ = min(candidates, key=lambda one: one.primal)
-        _, _, dual, loss = max(candidates, key=lambda one: one.dual)
-        self.engine.best = Certified(w, primal, dual, loss)
+        lowest = min(candidates, key=lambda one: one.primal)
+        self.engine.best = max(candidates, key=lambda one: one.dual)._replace(w=lowest.w, primal=lowest.primal)
         return self.record_best()
 
     def record_best(self) -> bool:
         assert self.engine.best is not None
-        w, primal, dual, _ = self.engine.best
+        w, primal, dual, *_ = self.engine.best
         if not self.engine.certifiable:
             return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, np.inf, w))
         if dual > primal + ROUNDING * max(1.0, abs(primal)):
@@ -246,3 +246,6 @@ class Interrupt:
         if self.mine:
             # None: the handler was not set from Python, and cannot be set again from here
             signal.signal(signal.SIGINT, self.previous or signal.default_int_handler)
+            outer = getattr(self.previous, "__self__", None)
+            if isinstance(outer, Interrupt):  # a run may have converged in the same moment: what goes on must know
+                outer.seen |= self.seen

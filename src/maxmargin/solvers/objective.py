@@ -26,6 +26,7 @@ class Certified(NamedTuple):
     primal: float
     dual: float
     loss: float  # b'alpha
+    dual_square: float  # |vector|^2 of the dual point, truncated to the cone; lam does not matter
 
 
 class Bracket(NamedTuple):
@@ -57,19 +58,24 @@ class Bracket(NamedTuple):
         return self.primal(lam) - self.dual(lam)
 
     def reach(self, eps: float) -> float:
-        """The lowest lam at which the gap is at most eps, if there is one.
+        """The lowest lam at which the gap is at most eps; infinite if there is none.
 
-        With all of the dual point this means ``lam square/2 + dual_square/(2 lam) <= loss + eps - hinge``, which is
-        quadratic. Below ``lam = dual_square / loss`` the gap is linear in lam, and it is the hinge at 0.
+        Below ``lam = dual_square / loss`` the gap is linear in lam, and it is the hinge at 0. Above, the condition is
+        ``lam square/2 + dual_square/(2 lam) <= loss + eps - hinge``, which is quadratic.
         """
-        spare = self.loss + eps - self.hinge
-        root = np.sqrt(max(spare**2 - self.square * self.dual_square, 0.0))
-        lowest = self.dual_square / (spare + root)
-        if lowest * self.loss > self.dual_square:
-            return float(lowest)
-        if self.hinge <= eps or self.dual_square == 0.0:  # the latter: the dual value is the loss under any lam
+        if self.hinge <= eps or (self.dual_square == 0.0 and self.hinge - self.loss <= eps):
             return 0.0
-        return 2.0 * (self.hinge - eps) / (self.loss**2 / self.dual_square - self.square)
+        if self.loss <= 0.0 or self.dual_square == 0.0:
+            return np.inf
+        between = self.dual_square / self.loss
+        if self.gap(between) <= eps:
+            return 2.0 * (self.hinge - eps) / (self.loss**2 / self.dual_square - self.square)
+        spare = self.loss + eps - self.hinge
+        square_root = spare**2 - self.square * self.dual_square
+        if spare <= 0.0 or square_root < 0.0:
+            return np.inf
+        lowest = self.dual_square / (spare + np.sqrt(square_root))
+        return float(lowest) if lowest >= between else np.inf
 
 
 @dataclass(frozen=True)
@@ -85,25 +91,28 @@ class Objective:
         return truncate(self.box, point.vector / self.lam)
 
     def dual(self, point: DualPoint) -> float:
-        w, box = self.weights(point)
-        return point.loss - self.lam * (0.5 * self.inner(w, w) + cut_off(box, w))
+        return self.certified(point.vector, 0.0, point).dual
 
     def certified(self, w: np.ndarray, primal: float, point: DualPoint) -> Certified:
-        return Certified(w, primal, self.dual(point), point.loss)
+        own, box = self.weights(point)
+        square = self.inner(own, own)
+        dual = point.loss - self.lam * (0.5 * square + cut_off(box, own))
+        return Certified(w, primal, dual, point.loss, self.lam**2 * square)
 
     def bracket(self, found: Certified) -> Bracket:
         square = self.inner(found.w, found.w)
         # rounding may leave -1e-17
         hinge = max(found.primal - 0.5 * self.lam * square, 0.0)
-        return Bracket(square, hinge, found.loss, max(2.0 * self.lam * (found.loss - found.dual), 0.0))
+        return Bracket(square, hinge, found.loss, found.dual_square)
 
     def carried(self, found: Certified | None, lam: float) -> Certified | None:
         """What was found under another lam and the same bounds, for this one; None if its dual point has no value."""
         if found is None or not is_cone(self.box):
             return None
         bracket = replace(self, lam=lam).bracket(found)
-        loss = bracket.share(self.lam) * found.loss
-        return Certified(found.w, bracket.primal(self.lam), bracket.dual(self.lam), loss)
+        share = bracket.share(self.lam)
+        values = bracket.primal(self.lam), bracket.dual(self.lam)
+        return Certified(found.w, *values, share * found.loss, share**2 * found.dual_square)
 
     def improved(self, found: Certified | None, point: DualPoint) -> Certified | None:
         """What was found, with a dual point if that is better."""

@@ -45,7 +45,8 @@ class Result:
     w : the weights with the lowest primal value that was certified
     primal, dual : objective at `w`, and the best dual value; the optimum lies between them
     gap : ``primal - dual``, at least the true suboptimality of `w`
-    dual_loss : ``b'alpha`` of the dual point behind `dual`: with it both values are known under any other lam
+    dual_loss, dual_square : ``b'alpha`` and ``|lam A alpha|^2`` of the dual point behind `dual`, which make its value
+        under any other lam
     status : why the solver stopped
     n_passes, n_oracle_calls : effort; oracle calls include those of the certificates
     history : dict of equally long arrays, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap;
@@ -58,6 +59,7 @@ class Result:
     dual: float
     gap: float
     dual_loss: float
+    dual_square: float
     status: Status
     n_passes: float
     n_oracle_calls: int

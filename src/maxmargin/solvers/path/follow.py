@@ -13,6 +13,7 @@ from .path import Callback, Path
 from .rules import ApproximatePath, Grid
 from .runs import Effort, Run, certified, unchecked
 
+LARGEST_KAPPA = 1 - 1e-6  # steps would be lost in rounding
 EXACT_KAPPA, STALE_KAPPA = 0.9, 0.7  # osokin16, App. K
 PAPER_GRID = tuple(2.0**k for k in range(15, -16, -1))  # osokin16, Section 5.2
 
@@ -89,16 +90,18 @@ def approximately(
     if kappa is None:
         kappa = STALE_KAPPA if heuristic else EXACT_KAPPA
     check_positive("eps", eps)
-    if not isinstance(kappa, numbers.Real) or not 0 < kappa < 1:
-        raise ValueError(f"kappa must be a number between 0 and 1, got {kappa!r}")
+    if not isinstance(kappa, numbers.Real) or not 0 < kappa <= LARGEST_KAPPA:
+        raise ValueError(f"kappa must be a number between 0 and {LARGEST_KAPPA}, got {kappa!r}")
     if lam_min is not None:
         check_positive("lam_min", lam_min)
     return ApproximatePath(float(eps), float(kappa), lam_min), unchecked if heuristic else certified
 
 
 def on_grid(lams: Iterable[float], tol: float) -> Grid:
-    values = np.unique(np.asarray(list(lams), np.float64))[::-1]
-    if not len(values) or not np.all((values > 0) & (values < np.inf)):
+    given = list(lams) if isinstance(lams, Iterable) else []
+    are_numbers = all(isinstance(lam, numbers.Real) and not isinstance(lam, bool) and 0 < lam < np.inf for lam in given)
+    if not given or not are_numbers:
         raise ValueError(f"lams must be finite numbers > 0, got {lams!r}")
+    values = np.unique(np.asarray(given, np.float64))[::-1]
     check_positive("tol", tol)
     return Grid(tuple(values.tolist()), float(tol))

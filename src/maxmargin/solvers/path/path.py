@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tqdm.auto import tqdm
 
 from ...structures import as_problem
-from ..base import Passes, check_positive
+from ..base import Passes, check_limits, check_positive
 from ..box import is_cone
 from ..driver import Interrupt
 from ..objective import Bracket, Certified, Objective
@@ -147,7 +147,7 @@ class Path:
 
     @property
     def ended(self) -> str:
-        return str(self._stopped if self._next.ended is None else self._next.ended)
+        return str((self._stopped or "error") if self._next.ended is None else self._next.ended)
 
     def weights(self, j: int) -> np.ndarray:
         """The weights of breakpoint j, counted from 0."""
@@ -170,7 +170,7 @@ class Path:
     def dual_at(self, lam: float) -> float:
         """The best lower bound on the optimum that any piece gives."""
         self._piece_of(lam)
-        return max(bracket.dual(lam) for bracket in [self._start, *(piece.bracket for piece in self._pieces)])
+        return max(bracket.dual(lam) for bracket in self._duals())
 
     def gap_at(self, lam: float) -> float:
         """The certified suboptimality of `coef_at`; infinite where nothing is certified."""
@@ -184,9 +184,21 @@ class Path:
         if not len(self) or not all(piece.is_certified for piece in self._pieces):
             return np.inf
         ends = [*self.breakpoints[1:], self.lam_end]
-        # a convex gap is below that at one of its ends; above the first breakpoint it goes to that of no weights
+        # a convex gap is below that at one of its ends
         gaps = [max(p.bracket.gap(p.lam), p.bracket.gap(end)) for p, end in zip(self._pieces, ends, strict=True)]
-        return max(self._hinge_at_zero - self._start.loss, *gaps)
+        return max(self._gap_above(), *gaps)
+
+    def _gap_above(self) -> float:
+        """A bound on the gaps above the first breakpoint: by all of any one dual point they are linear in 1/lam."""
+        lam, (square, hinge, _, _) = self._pieces[0][:2]
+        primal = 0.5 * lam * square + hinge
+        return min(
+            max(self._hinge_at_zero - loss, primal - loss + 0.5 * dual_square / lam)
+            for _, _, loss, dual_square in self._duals()
+        )
+
+    def _duals(self) -> list[Bracket]:
+        return [self._start, *(piece.bracket for piece in self._pieces)]
 
     def certify(self) -> float:
         """Certify what is not yet certified, with an exact pass for each breakpoint; returns `worst_gap`."""
@@ -230,7 +242,8 @@ class Path:
         if lam_min is not None:
             check_positive("lam_min", lam_min)
             self._rule = self._rule.down_to(float(lam_min))
-            self._next = self._rule.after(self._pieces[-1].lam, self._pieces[-1].bracket)
+            if self._next.ended is PathEnd.LAM_MIN and self._next.lam >= lam_min:
+                self._next = Step(self._next.lam, None)
         self._effort = self._effort._replace(max_seconds=max_seconds)
         if max_passes is not None:
             self._effort = self._effort._replace(max_passes=max_passes)
@@ -247,6 +260,7 @@ class Path:
     def walk(self, callbacks: Iterable[Callback] = (), verbose: int = 0) -> Path:
         """Go down until the path ends or something stops it."""
         callbacks, effort, began, self._stopped = tuple(callbacks), self._effort, time.perf_counter(), None
+        check_limits(self._rule.tol, effort.max_passes, effort.max_seconds)
         with Interrupt() as interrupt, _progress(verbose) as bar:
             while self._next.ended is None and self._stopped is None:
                 left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - began)

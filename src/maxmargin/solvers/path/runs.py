@@ -33,7 +33,7 @@ Run = Callable[[Solver, Any, float, float, Any, Effort], Solved]
 
 def certified(solver: Solver, problem: Any, lam: float, tol: float, state: Any, effort: Effort) -> Solved:
     result = solver.solve(problem, lam, tol=tol, state=state, **effort._asdict())
-    found = Certified(result.w, result.primal, result.dual, result.dual_loss)
+    found = Certified(result.w, result.primal, result.dual, result.dual_loss, result.dual_square)
     return Solved(found, result.status, result.state, result.n_passes, result.n_oracle_calls)
 
 

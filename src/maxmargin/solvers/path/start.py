@@ -15,6 +15,11 @@ from ..passes import corner_pass
 TRIES = 30
 AIM, GOOD_ENOUGH = 0.9, 0.5  # of the gap allowed: exactly at it, rounding would decide
 
+TOO_LOOSE = (
+    "no weights were found to be within {:.3g} of the optimum under any lam: the oracle's upper bounds are too loose; "
+    "raise eps"
+)
+
 
 class Start(NamedTuple):
     lam: float
@@ -41,11 +46,14 @@ def find_start(passes: Passes, objective: Objective, point: DualPoint, tol: floa
     square, calls = objective.inner(weights, weights), 0
     if not point.loss > 0.0 or square == 0.0:  # no weights do any good, under any lam
         nothing = np.zeros_like(weights)
-        return Start(1.0, Certified(nothing, passes.primal(nothing, 1.0), max(point.loss, 0.0), point.loss), passes.n)
+        found = Certified(nothing, passes.primal(nothing, 1.0), max(point.loss, 0.0), max(point.loss, 0.0), 0.0)
+        if found.primal - found.dual > tol:
+            raise ValueError(TOO_LOOSE.format(tol))
+        return Start(1.0, found, passes.n)
 
     def gap_at(u: float) -> tuple[float, Certified]:
         primal = passes.primal(u * weights, 1.0 / u)
-        found = Certified(u * weights, primal, point.loss - 0.5 * u * square, point.loss)
+        found = Certified(u * weights, primal, point.loss - 0.5 * u * square, point.loss, square)
         return found.primal - found.dual, found
 
     best, low, gap_low, high = None, 0.0, 0.0, np.inf
@@ -62,8 +70,5 @@ def find_start(passes: Passes, objective: Objective, point: DualPoint, tol: floa
             high = u
             u = low + (u - low) * (AIM * tol - gap_low) / (gap - gap_low)
     if best is None:
-        raise ValueError(
-            f"no weights were found to be within {tol:.3g} of the optimum under any lam: the oracle's upper bounds are "
-            "too loose for that; raise eps"
-        )
+        raise ValueError(TOO_LOOSE.format(tol))
     return best._replace(oracle_calls=calls)
