@@ -54,34 +54,34 @@ def run_max_marginals(node, edge, start, end):
 
 
 @kernel(n_parts=0)
-def find_all(node, edge, start, end, table, beam, k, labels, values, sums, node_out, every, total):
-    length = len(node)
-    count = top_viterbi(node, edge, start, end, table, length, k, beam, labels, values)
-    value = forward_backward(node, edge, start, end, sums, length, node_out, every)
-    again = forward_backward(node, edge, start, end, sums, length, node_out, total)
-    return count, value, again
+def find_all(node, edge, start, end, table, beam, k, labels, values, sums, node_out, pairs):
+    count = top_viterbi(node, edge, start, end, table, len(node), k, beam, labels, values)
+    return count, forward_backward(node, edge, start, end, sums, len(node), node_out, pairs)
 
 
-def run_all(scores, k, run=find_all.interpreted):
+def run_all(scores, k, pairs, run=find_all.interpreted):
     """The k best, and marginals; working memory is longer than needed and full of rubbish."""
     length, n_labels = scores[0].shape
     beam, sums = new_beam(length + 1, k), new_chain_sums(length + 2, n_labels)
-    for array in [*beam, *sums]:
+    for array in [*beam, *sums, *pairs]:
         array.fill(-77)
-    square = (n_labels, n_labels)
-    every, total = (
-        EveryEdge(np.full((length - 1, *square), np.nan)),
-        EdgeSum(np.full(square, np.nan), np.full(square, np.nan)),
-    )
-    labels, values, node_out = (
+    labels, values, nodes = (
         np.full((k, length + 1), -7, np.int32),
         np.full(k, np.nan),
-        np.full(scores[0].shape, np.nan),
+        np.full((length, n_labels), -77.0),
     )
-    table = np.full(scores[0].shape, np.nan)
-    found = run(*scores, table, beam, k, labels, values, sums, node_out, every, total)
+    table = np.full((length, n_labels), np.nan)
+    count, value = run(*scores, table, beam, k, labels, values, sums, nodes, pairs)
     assert (labels[:, length] == -7).all()
-    return (*found, labels[:, :length], values, node_out, every.tables, total.total)
+    return count, labels[:, :length], values, value, nodes, pairs[0]
+
+
+def every_edge(node, edge, start, end):
+    return EveryEdge(np.zeros((len(node) - 1, *edge.shape)))
+
+
+def edge_sum(node, edge, start, end):
+    return EdgeSum(np.zeros(edge.shape), np.zeros(edge.shape))
 
 
 def close(node, edge, start, end):
@@ -155,7 +155,7 @@ def test_top_and_marginals_against_every_labeling(values):
     @settings(max_examples=60, deadline=None)
     def check(scores, k):
         labelings, all_scores = score_labelings(*scores)
-        count, value, again, labels, top, nodes, every, total = run_all(scores, k)
+        count, labels, top, value, nodes, every = run_all(scores, k, every_edge(*scores))
         near, row_of = close(*scores), {tuple(y): row for row, y in enumerate(labelings.tolist())}
         assert count == min(k, np.sum(all_scores > -np.inf))
         assert len({tuple(y) for y in labels[:count].tolist()}) == count
@@ -163,9 +163,10 @@ def test_top_and_marginals_against_every_labeling(values):
         assert (np.diff(top[:count]) <= 0).all()
         assert [all_scores[row_of[tuple(y)]] for y in labels[:count].tolist()] == pytest.approx(top[:count], abs=near)
         graph = chain_graph(*scores)
-        assert value == again == pytest.approx(graph_log_partition(graph), abs=near)
+        assert value == pytest.approx(graph_log_partition(graph), abs=near)
+        total = run_all(scores, 1, edge_sum(*scores))[-1]
         if value == -np.inf:
-            assert np.isnan(nodes).all() and np.isnan(every).all() and np.isnan(total).all()
+            assert all((written == -77).all() for written in (nodes, every, total))
             return
         expected, tables = graph_marginals(graph)
         assert nodes == pytest.approx(np.array(expected), abs=1e-10 + near)
@@ -179,35 +180,43 @@ def test_top_and_marginals_against_every_labeling(values):
 @given(potentials(SMALL))
 @settings(max_examples=30, deadline=None)
 def test_the_first_of_the_top_is_the_best(scores):
-    assert run_all(scores, 3)[3][0].tolist() == run_viterbi(*scores)[1].tolist()
+    labels = run_all(scores, 3, edge_sum(*scores))[1]
+    assert labels[0].tolist() == run_viterbi(*scores)[1].tolist()
 
 
 def test_marginals_are_slopes_of_the_log_partition():
     rng, step = np.random.default_rng(2), 1e-5
     scores = [rng.normal(size=shape) for shape in [(4, 3), (3, 3), (3,), (3,)]]
-    nodes, total = run_all(scores, 1)[5], run_all(scores, 1)[7]
+    nodes, total = run_all(scores, 1, edge_sum(*scores))[-2:]
     for part, expected in [(0, nodes), (1, total)]:
         for at in np.ndindex(expected.shape):
             values = []
             for sign in (1, -1):
                 moved = [one.copy() for one in scores]
                 moved[part][at] += sign * step
-                values.append(run_all(moved, 1)[1])
+                values.append(run_all(moved, 1, edge_sum(*scores))[3])
             assert expected[at] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-9)
 
 
 def test_scores_that_doubles_do_not_hold_as_exponentials():
-    """A path that starts 2000 behind and is the only one that may go on; long chains of any level."""
-    node = np.array([[0.0, -2000.0], [0.0, 0.0], [1000.0, -1000.0]])
-    edge = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
-    end, zero = np.array([-np.inf, 0.0]), np.zeros(2)
-    _, value, _, _, _, nodes, every, _ = run_all([node, edge, zero, end], 1)
+    # a path that starts 2000 behind and is the only one that may end
+    node, edge = np.array([[0.0, -2000.0], [0.0, 0.0], [1000.0, -1000.0]]), np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    zero = np.zeros(2)
+    scores = [node, edge, zero, np.array([-np.inf, 0.0])]
+    *_, value, nodes, every = run_all(scores, 1, every_edge(*scores))
     assert value == pytest.approx(-3000.0)
     assert nodes.tolist() == [[0.0, 1.0]] * 3 and every[:, 1, 1].tolist() == [1.0, 1.0]
-    level = np.where(np.arange(400) % 2, 1e6, -1e6)[:, None] + np.zeros(2)
-    _, value, _, _, _, nodes, _, _ = run_all([level, np.zeros((2, 2)), zero, zero], 1)
-    assert value == pytest.approx(400 * np.log(2.0))
-    assert nodes == pytest.approx(np.full((400, 2), 0.5))
+    # a path that falls behind by 1000 in small steps, and overtakes at the end
+    fall = [np.tile([0.0, -10.0], (100, 1)), edge, zero, np.array([0.0, 1000.0])]
+    *_, value, nodes, _ = run_all(fall, 1, every_edge(*fall))
+    assert value == pytest.approx(np.log(2.0))
+    assert nodes == pytest.approx(np.full((100, 2), 0.5))
+    # a long chain of more labelings than doubles count, at levels far apart
+    level = np.where(np.arange(1200) % 2, 1e6, -1e6)[:, None] + zero
+    flat = [level, np.zeros((2, 2)), zero, zero]
+    *_, value, nodes, _ = run_all(flat, 1, edge_sum(*flat))
+    assert value == pytest.approx(1200 * np.log(2.0))
+    assert nodes == pytest.approx(np.full((1200, 2), 0.5))
 
 
 def test_compiled_top_and_marginals_agree():
@@ -215,7 +224,8 @@ def test_compiled_top_and_marginals_agree():
     for length, n_labels, share, scale in [(1, 1, 0, 1), (1, 4, 0, 1), (6, 5, 0.3, 1), (9, 7, 0.1, 1e3), (30, 9, 0, 1)]:
         shapes = [(length, n_labels), (n_labels, n_labels), (n_labels,), (n_labels,)]
         scores = [np.where(rng.random(s) < share, -np.inf, scale * rng.normal(size=s)) for s in shapes]
-        plain, fast = run_all(scores, 5), run_all(scores, 5, find_all.uncached)
-        assert fast[0] == plain[0] > 0 and fast[3].tolist() == plain[3].tolist()
-        for one, two in zip([*fast[1:3], *fast[4:]], [*plain[1:3], *plain[4:]], strict=True):
+        plain = run_all(scores, 5, every_edge(*scores))
+        fast = run_all(scores, 5, every_edge(*scores), find_all.uncached)
+        assert fast[0] == plain[0] > 0 and fast[1].tolist() == plain[1].tolist()
+        for one, two in zip(fast[2:], plain[2:], strict=True):
             assert one == pytest.approx(two, abs=1e-11 * scale, nan_ok=True)

@@ -123,3 +123,102 @@ def test_against_every_labeling(kind):
         check(forest)
 
     check_one()
+
+
+@given(forests(SMALL), st.sampled_from([1, 2, 1000]))
+@settings(max_examples=40, deadline=None)
+def test_any_number_of_the_best(forest, k):
+    check(forest, k=k)
+
+
+def random_forest(rng, n_nodes, scale, shared=False):
+    counts = np.full(n_nodes, 3) if shared else rng.integers(1, 5, n_nodes)
+    parents = np.array([rng.integers(-1, v) if v else -1 for v in range(n_nodes)])[::-1]
+    parents = np.where(parents < 0, -1, n_nodes - 1 - parents)  # no longer before their children
+    edges = [(v, int(parents[v])) for v in np.flatnonzero(parents >= 0)]
+    tables = [scale * rng.normal(size=(counts[t], counts[h])) for t, h in edges]
+    nodes = [scale * rng.normal(size=k) for k in counts]
+    return parents, counts, shared, Graph(nodes, edges, tables[:1] * len(edges) if shared else tables)
+
+
+def test_compiled_agrees():
+    rng = np.random.default_rng(0)
+    cases = [(1, 1.0, False), (6, 1.0, True), (7, 1.0, False), (6, 1e6, False), (7, 1e6, True)]
+    for n_nodes, scale, shared in cases:
+        check(random_forest(rng, n_nodes, scale, shared), run=ask.uncached)
+    for scale in (1.0, 1e3):  # too many labelings to look at
+        forest = random_forest(rng, 40, scale)
+        one, two = Asked(forest), Asked(forest)
+        fast, plain = one.outputs(), two.outputs()
+        assert ask.uncached(*one.args(), 4, *fast) == pytest.approx(ask.interpreted(*two.args(), 4, *plain))
+        for x, y in zip(fast, plain, strict=True):
+            assert x == pytest.approx(y, abs=1e-11 * scale)
+
+
+def test_marginals_are_slopes_of_the_log_partition():
+    rng, step = np.random.default_rng(1), 1e-5
+    asked = Asked(random_forest(rng, 6, 1.0))
+    *_, nodes, pairs = asked.outputs()
+    find_marginals(*asked.args(), nodes, pairs)
+
+    def log_partition():
+        return find_marginals(*asked.args(), *asked.outputs()[-2:])
+
+    for scores, expected in [(asked.node, nodes), (asked.edge, pairs)]:
+        for at in range(len(scores)):
+            scores[at] += step
+            above = log_partition()
+            scores[at] -= 2 * step
+            below = log_partition()
+            scores[at] += step
+            assert expected[at] == pytest.approx((above - below) / (2 * step), abs=1e-9)
+
+
+def test_many_children():
+    """Products of very many messages stay in range, and a label lost on the way is noticed."""
+    n_nodes = 1500
+    parents = np.r_[-1, np.zeros(n_nodes - 1, int)]
+    plan = make_tree_plan([0, n_nodes], parents, 2, shared=True)
+    scratch, edge = new_scratch(plan, 1), np.array([0.0, -np.inf, -np.inf, 0.0])  # all the same label
+    # first, the root falls behind by 1500 with label 1, then with label 0: the labels end up alike
+    node = np.zeros((n_nodes, 2))
+    node[1:751, 1], node[751:, 0] = -2.0, -2.0 - 2.0 / 749
+    out, pairs = np.zeros(2 * n_nodes), np.zeros(4 * (n_nodes - 1))
+    value = find_marginals(plan, 0, node.ravel(), edge, scratch, out, pairs)
+    assert value == pytest.approx(-1500 + np.log(2.0))
+    assert out == pytest.approx(np.full(2 * n_nodes, 0.5))
+
+
+def test_plan_of_a_forest():
+    plan = make_tree_plan([0, 3, 3, 5], [2, 2, -1, -1, -1], [2, 3, 4, 1, 2], shared=False)
+    assert plan.edge_offsets.tolist() == [0, 2, 2, 2]
+    assert (plan.tail.tolist(), plan.head.tolist(), plan.tables.tolist()) == ([0, 1], [2, 2], [0, 8])
+    assert plan.label_offsets.tolist() == [0, 2, 5, 9, 10, 12]
+    assert plan.roots.tolist() == [2, 0, 1] and plan.root_offsets.tolist() == [0, 1, 1, 3]
+    chain = make_tree_plan([0, 4, 8], [1, 2, 3, -1] * 2, 5, shared=True)
+    assert chain.upward.tolist() == [0, 1, 2] * 2 and chain.tables.tolist() == [0] * 6
+
+
+@pytest.mark.parametrize(
+    ("parents", "message"),
+    [
+        ([-1, 0, 1, 2, 0, -1], "sample 1: the edge 2 -> 0 closes a cycle"),
+        ([-1, 0, -1, 4, -1, 2], "sample 1: the edge 1 -> 4 leads to a node outside the sample"),
+        ([-1, 2, -1, 0, -1, -1], "sample 0: the edge 1 -> 2 leads to a node outside the sample"),
+        ([-1, -2, -1, 0, -1, -1], "sample 0: the edge 1 -> -2 leads to a node outside the sample"),
+        ([-1, 1, -1, 0, -1, -1], "sample 0: the edge 1 -> 1 leads to itself"),
+        ([1, 0, 1, 0, -1, -1], "sample 0: the edge 1 -> 0 closes a cycle"),
+    ],
+)
+def test_what_is_no_forest(parents, message):
+    with pytest.raises(ValueError, match=message):
+        make_tree_plan([0, 2, 6], parents, 2, shared=True)
+
+
+def test_other_plans_that_cannot_be():
+    with pytest.raises(ValueError, match="sample 1: node 0 has no labels"):
+        make_tree_plan([0, 1, 2], [-1, -1], [2, 0], shared=False)
+    with pytest.raises(ValueError, match="the same number of labels"):
+        make_tree_plan([0, 2], [-1, 0], [2, 3], shared=True)
+    with pytest.raises(ValueError, match="offsets"):
+        make_tree_plan([0, 3], [-1, 0], 2, shared=True)

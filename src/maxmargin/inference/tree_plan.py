@@ -78,7 +78,7 @@ def _depths(offsets: np.ndarray, parents: np.ndarray) -> np.ndarray:
     begin = np.repeat(offsets[:-1], lengths)
     local = np.arange(n_nodes) - begin
     outside = (parents < -1) | (parents >= np.repeat(lengths, lengths))
-    for wrong, what in [(outside, "which is not in the sample"), (parents == local, "itself")]:
+    for wrong, what in [(outside, "a node outside the sample"), (parents == local, "itself")]:
         if np.any(wrong):
             v = int(np.argmax(wrong))
             sample, node = _place_of(offsets, v)
