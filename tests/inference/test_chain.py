@@ -198,25 +198,38 @@ def test_marginals_are_slopes_of_the_log_partition():
             assert expected[at] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-9)
 
 
-def test_scores_that_doubles_do_not_hold_as_exponentials():
-    # a path that starts 2000 behind and is the only one that may end
-    node, edge = np.array([[0.0, -2000.0], [0.0, 0.0], [1000.0, -1000.0]]), np.array([[0.0, -np.inf], [-np.inf, 0.0]])
-    zero = np.zeros(2)
-    scores = [node, edge, zero, np.array([-np.inf, 0.0])]
-    *_, value, nodes, every = run_all(scores, 1, every_edge(*scores))
-    assert value == pytest.approx(-3000.0)
-    assert nodes.tolist() == [[0.0, 1.0]] * 3 and every[:, 1, 1].tolist() == [1.0, 1.0]
-    # a path that falls behind by 1000 in small steps, and overtakes at the end
-    fall = [np.tile([0.0, -10.0], (100, 1)), edge, zero, np.array([0.0, 1000.0])]
-    *_, value, nodes, _ = run_all(fall, 1, every_edge(*fall))
-    assert value == pytest.approx(np.log(2.0))
-    assert nodes == pytest.approx(np.full((100, 2), 0.5))
-    # a long chain of more labelings than doubles count, at levels far apart
+def beyond_doubles():
+    """Scores whose exponentials doubles do not hold, with the log-partition and the marginals of the last position."""
+    zero, apart = np.zeros(2), np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    half = [0.5, 0.5]
+    node = np.array([[0.0, -2000.0], [0.0, 0.0], [1000.0, -1000.0]])
+    yield "a path far behind is the only one to end", [node, apart, zero, np.array([-np.inf, 0.0])], -3000.0, [0, 1]
+    fall = np.tile([0.0, -10.0], (100, 1))
+    yield "a path catches up at once", [fall, apart, zero, np.array([0.0, 1000.0])], np.log(2.0), half
+    both = np.vstack([fall, fall[:, ::-1]])
+    yield "a path catches up in small steps", [both, apart, zero, zero], -1000 + np.log(2.0), half
     level = np.where(np.arange(1200) % 2, 1e6, -1e6)[:, None] + zero
-    flat = [level, np.zeros((2, 2)), zero, zero]
-    *_, value, nodes, _ = run_all(flat, 1, edge_sum(*flat))
-    assert value == pytest.approx(1200 * np.log(2.0))
-    assert nodes == pytest.approx(np.full((1200, 2), 0.5))
+    yield "levels far apart", [level, np.zeros((2, 2)), zero, zero], 1200 * np.log(2.0), half
+    edge, share = np.full((3, 3), -np.inf), 1 / (1 + np.exp(-7.0))
+    edge[0], edge[2, 2], mask = [-705.0, -712.0, -np.inf], 0.0, np.array([0.0, 0.0, -np.inf])
+    low = [np.zeros((2, 3)), edge, mask, mask]
+    yield "only low transitions are allowed", low, -705 - np.log(share), [share, 1 - share, 0]
+    edge = np.full((3, 3), -np.inf)
+    edge[:2, :2], edge[2, :2] = 0.0, -2000.0
+    begin = np.array([-np.inf, -np.inf, 0.0])
+    value = -2000 + 1199 * np.log(2.0)
+    yield "more labelings than doubles count", [np.zeros((1200, 3)), edge, begin, np.zeros(3)], value, [0.5, 0.5, 0]
+
+
+@pytest.mark.parametrize("case", list(beyond_doubles()), ids=lambda case: case[0])
+def test_scores_that_doubles_do_not_hold_as_exponentials(case):
+    _, scores, value, last = case
+    *_, found, nodes, every = run_all(scores, 1, every_edge(*scores))
+    assert found == pytest.approx(value, abs=1e-9)
+    assert nodes[-1] == pytest.approx(last, abs=1e-10)
+    assert np.sum(nodes, axis=1) == pytest.approx(np.ones(len(nodes)), abs=1e-10)
+    assert every.sum(axis=1) == pytest.approx(nodes[1:], abs=1e-10)
+    assert every.sum(axis=2) == pytest.approx(nodes[:-1], abs=1e-10)
 
 
 def test_compiled_top_and_marginals_agree():

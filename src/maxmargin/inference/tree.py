@@ -114,11 +114,13 @@ def _(plan, i, node, edge, scratch, labels):
     first = plan.edge_offsets[i]
     for at in range(plan.edge_offsets[i + 1] - 1, first - 1, -1):  # ties go to the lowest label, roots first
         e = plan.upward[at]
-        tail, _, _, table = fields_of(plan, i, e, edge, plan.tables[first + e])
-        inside, given = scratch.inside[tail], labels[plan.head[first + e]]
-        best, chosen = inside[0] + table[0, given], 0
-        for label in range(1, len(inside)):
-            score = inside[label] + table[label, given]
+        a, to_a = labels_of(plan, i, plan.tail[first + e])
+        b, to_b = labels_of(plan, i, plan.head[first + e])
+        cell, chosen = plan.tables[first + e] + labels[plan.head[first + e]], 0  # one column: no view of the table
+        best = scratch.inside[a] + edge[cell]
+        for label in range(1, to_a - a):
+            cell += to_b - b
+            score = scratch.inside[a + label] + edge[cell]
             if score > best:
                 best, chosen = score, label
         labels[plan.tail[first + e]] = chosen
