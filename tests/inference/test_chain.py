@@ -31,6 +31,7 @@ SMALL = st.sampled_from([-1.0, 0.0, 1.0, 2.0])
 ANY = st.floats(-10, 10)
 MASKED = st.one_of(ANY, st.just(-np.inf))
 LARGE = st.floats(-1e12, 1e12)
+MIDDLE = st.one_of(st.floats(-400, 400), st.sampled_from([-400.0, 400.0, -np.inf]))  # where exponentials give out
 COLD = st.sampled_from([-1e10, 0.0, 1e10, -np.inf])  # scores of -1, 0 and 1 at a temperature of 1e-10
 WIDE = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([-np.inf, 1e6, -1e6]))
 
@@ -149,7 +150,9 @@ def test_compiled_agrees():
         assert out == pytest.approx(run_max_marginals(*scores), abs=1e-12)
 
 
-@pytest.mark.parametrize("values", [SMALL, MASKED, WIDE, COLD], ids=["ties", "masked", "wide", "cold"])
+@pytest.mark.parametrize(
+    "values", [SMALL, MASKED, MIDDLE, WIDE, COLD], ids=["ties", "masked", "middle", "wide", "cold"]
+)
 def test_top_and_marginals_against_every_labeling(values):
     @given(potentials(values), st.sampled_from([1, 2, 5, 300]))
     @settings(max_examples=60, deadline=None)

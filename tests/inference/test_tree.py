@@ -21,8 +21,9 @@ from reference import (
 SMALL = st.sampled_from([-1.0, 0.0, 1.0, 2.0])
 MASKED = st.one_of(st.floats(-10, 10), st.sampled_from([-np.inf, -np.inf, 0.0]))
 LARGE = st.floats(-1e6, 1e6)
+MIDDLE = st.one_of(st.floats(-400, 400), st.sampled_from([-400.0, 400.0, -np.inf]))  # where exponentials give out
 TIED_AND_LARGE = st.sampled_from([-1e10, 0.0, 1e10, -np.inf])  # scores of 0 and 1 at a temperature of 1e-10
-KINDS = {"ties": SMALL, "masked": MASKED, "large": LARGE, "cold": TIED_AND_LARGE}
+KINDS = {"ties": SMALL, "masked": MASKED, "middle": MIDDLE, "large": LARGE, "cold": TIED_AND_LARGE}
 
 
 @st.composite

@@ -12,7 +12,8 @@ import numpy as np
 
 from .._compile import helper, implements, verb
 from .beam import extend, write_picks
-from .semirings import LOG_SUM, SCALED_SUM, begin, close, exp_scores, join, max_step, send, split, spread
+from .rows import exp_scores, max_step
+from .semirings import LOG_SUM, SCALED_SUM, begin, close, join, send, split, spread
 
 
 @helper
@@ -215,21 +216,19 @@ def add_ends(node, start, end, length, out):
 @helper
 def sum_chain(ring, edge, sums, length, node_out, pairs):
     """Forward and backward over ``sums.inside``; returns the log-partition function, NaN when out of range."""
-    inside, outside, message, before = sums.inside, sums.outside, sums.message, sums.before
     value = 0.0
-    begin(ring, outside[0])
+    begin(ring, sums, 0)
     for t in range(1, length):
-        begin(ring, outside[t])
-        send(ring, inside[t - 1], outside[t - 1], edge, message[t], before[t])
-        value += join(ring, inside[t], outside[t], message[t], before[t])
+        begin(ring, sums, t)
+        send(ring, sums, t - 1, t, edge)
+        value += join(ring, sums, t, t)
         if not value > -np.inf:  # out of range, or all is forbidden
             return value
-    value += close(ring, inside[length - 1], outside[length - 1], node_out[length - 1])
+    value += close(ring, sums, length - 1, node_out[length - 1])
     clear(pairs)
     for t in range(length - 1, 0, -1):
-        table = open_table(pairs, t - 1)
-        value += split(ring, outside[t], node_out[t], message[t], before[t], sums.weight)
-        value += spread(ring, inside[t - 1], outside[t - 1], edge, sums.weight, message[t], node_out[t - 1], table)
+        value += split(ring, sums, t, t, node_out[t])
+        value += spread(ring, sums, t - 1, t, edge, node_out[t - 1], open_table(pairs, t - 1))
         if np.isnan(value):
             return value
         add_table(pairs, t - 1)

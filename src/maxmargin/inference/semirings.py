@@ -27,17 +27,14 @@ the sum is, in `outside` and `before`: differences of large scores stay exact wh
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .._compile import helper, implements, verb
+from .._compile import implements, verb
+from .rows import exp_to_one, largest_of, max_step
 
 SMALL, LARGE = 1e-100, 1e100
-LOG_SMALLEST = -708.0  # exp of less is no normal number
-LOG_TWO, PER_LOG_TWO = math.log(2.0), 1.0 / math.log(2.0)
-SERIES = tuple(1.0 / math.factorial(k) for k in range(13))
 
 
 class MaxPlus(NamedTuple):
@@ -52,18 +49,22 @@ class LogSum(NamedTuple):
     pass
 
 
-@verb
-def begin(ring, outside):
-    """Before anything is sent."""
+# A `work` has `inside` and `outside` of nodes, `message` and `before` of edges, and `weight`, as long as any message.
+# Nodes (`tail`, `head`) and edges (`here`) are whatever picks their numbers out of these: a row or a range.
 
 
 @verb
-def send(ring, inside, outside, table, message, before):
+def begin(ring, work, v):
+    """Before anything is sent to node v, whose scores are in `inside`."""
+
+
+@verb
+def send(ring, work, tail, here, table):
     """``message[b] = add_a inside[a] x table[a, b]``."""
 
 
 @verb
-def join(ring, inside, outside, message, before):
+def join(ring, work, head, here):
     """Multiply a head's `inside` by a message; returns the log of the factor taken out.
 
     NaN where that is out of range, -inf where every label of the head is forbidden.
@@ -71,101 +72,33 @@ def join(ring, inside, outside, message, before):
 
 
 @verb
-def close(ring, inside, outside, belief):
+def close(ring, work, root, belief):
     """Where a root has all its messages: the log of what adds up there, and the shares of its labels in `belief`."""
 
 
 @verb
-def split(ring, outside, belief, message, before, weight):
+def split(ring, work, head, here, belief):
     """What a tail sees of its head, into `weight`; undoes `join`. Returns 0, or NaN if out of range."""
 
 
 @verb
-def spread(ring, inside, outside, table, weight, message, belief, pairs):
+def spread(ring, work, tail, here, table, belief, pairs):
     """From `weight` what is outside of the tail's labels, and what they and pairs add up to. Returns as `split`."""
 
 
-@helper
-def exp_scores(scores, out):
-    """``out = exp(scores - max)``; returns the maximum. Where it is -inf nothing is written."""
-    largest = largest_of(scores)
-    if largest > -np.inf:
-        for a in range(len(scores)):
-            out[a] = exp_to_one(scores[a] - largest)
-    return largest
-
-
-@helper
-def largest_of(row):
-    """The maximum; four at a time, since one alone waits for itself."""
-    n = len(row)
-    p = q = r = s = -np.inf
-    for b in range(n // 4):
-        one, two, three, four = row[4 * b], row[4 * b + 1], row[4 * b + 2], row[4 * b + 3]
-        p = one if one > p else p
-        q = two if two > q else q
-        r = three if three > r else r
-        s = four if four > s else s
-    for b in range(n - n % 4, n):
-        p = row[b] if row[b] > p else p
-    p = q if q > p else p
-    r = s if s > r else r
-    return r if r > p else p
-
-
-@helper
-def exp_to_one(x):
-    """exp(x) for x <= 0, and 0 below -708. It vectorises where np.exp does not: 1.2 against 5.7 ns."""
-    y = x if x > LOG_SMALLEST else LOG_SMALLEST
-    n = np.floor(y * PER_LOG_TWO + 0.5)
-    r = y - n * LOG_TWO  # as exact as y itself; |r| <= log(2)/2, where 13 terms of the series leave 2e-16
-    p = ((SERIES[12] * r + SERIES[11]) * r + SERIES[10]) * r + SERIES[9]
-    p = (((p * r + SERIES[8]) * r + SERIES[7]) * r + SERIES[6]) * r + SERIES[5]
-    p = ((((p * r + SERIES[4]) * r + SERIES[3]) * r + SERIES[2]) * r + SERIES[1]) * r + SERIES[0]
-    power = np.int64((np.int64(np.int32(n)) + 1023) << 52).view(np.float64)  # 2^n by its bits
-    return p * power if x > LOG_SMALLEST else 0.0
-
-
-@helper
-def max_step(before, edge, here):
-    """``here[b] = max_a before[a] + edge[a, b]``. The argmax is not kept: the maximum alone vectorises."""
-    n_before, n_labels = edge.shape
-    first = before[0]
-    for b in range(n_labels):
-        here[b] = first + edge[0, b]
-    a = 1
-    while a + 3 < n_before:  # four predecessors a sweep: a quarter of the loads and stores of `here`
-        p, q, r, s = before[a], before[a + 1], before[a + 2], before[a + 3]
-        for b in range(n_labels):
-            one = p + edge[a, b]
-            two = q + edge[a + 1, b]
-            one = one if one > two else two
-            two = r + edge[a + 2, b]
-            one = one if one > two else two
-            two = s + edge[a + 3, b]
-            one = one if one > two else two
-            here[b] = one if one > here[b] else here[b]
-        a += 4
-    while a < n_before:
-        p = before[a]
-        for b in range(n_labels):
-            one = p + edge[a, b]
-            here[b] = one if one > here[b] else here[b]
-        a += 1
-
-
 @implements(begin, MaxPlus, ScaledSum)
-def _(ring, outside):
+def _(ring, work, v):
     pass
 
 
 @implements(send, MaxPlus)
-def _(ring, inside, outside, table, message, before):
-    max_step(inside, table, message)
+def _(ring, work, tail, here, table):
+    max_step(work.inside[tail], table, work.message[here])
 
 
 @implements(join, MaxPlus)
-def _(ring, inside, outside, message, before):
+def _(ring, work, head, here):
+    inside, message, before = work.inside[head], work.message[here], work.before[here]
     for b in range(len(inside)):
         before[b] = inside[b]
         inside[b] += message[b]
@@ -173,7 +106,8 @@ def _(ring, inside, outside, message, before):
 
 
 @implements(split, MaxPlus)
-def _(ring, outside, belief, message, before, weight):
+def _(ring, work, head, here, belief):
+    outside, message, before, weight = work.outside[head], work.message[here], work.before[here], work.weight
     for b in range(len(outside)):
         weight[b] = outside[b] + before[b]
         outside[b] += message[b]
@@ -181,10 +115,11 @@ def _(ring, outside, belief, message, before, weight):
 
 
 @implements(spread, MaxPlus)
-def _(ring, inside, outside, table, weight, message, belief, pairs):
+def _(ring, work, tail, here, table, belief, pairs):
+    inside, outside, weight = work.inside[tail], work.outside[tail], work.weight
     for a in range(len(inside)):
         best = -np.inf
-        for b in range(len(weight)):
+        for b in range(table.shape[1]):
             score = table[a, b] + weight[b]
             best = score if score > best else best
         outside[a] = best
@@ -193,7 +128,8 @@ def _(ring, inside, outside, table, weight, message, belief, pairs):
 
 
 @implements(send, ScaledSum)
-def _(ring, inside, outside, table, message, before):
+def _(ring, work, tail, here, table):
+    inside, message = work.inside[tail], work.message[here]
     n_tail, n_head = table.shape
     first = inside[0]
     for b in range(n_head):
@@ -212,7 +148,8 @@ def _(ring, inside, outside, table, message, before):
 
 
 @implements(join, ScaledSum)
-def _(ring, inside, outside, message, before):
+def _(ring, work, head, here):
+    inside, message, before = work.inside[head], work.message[here], work.before[here]
     total = 0.0
     for b in range(len(inside)):
         total += inside[b] * message[b]
@@ -227,7 +164,8 @@ def _(ring, inside, outside, message, before):
 
 
 @implements(close, ScaledSum)
-def _(ring, inside, outside, belief):
+def _(ring, work, root, belief):
+    inside, outside = work.inside[root], work.outside[root]
     total = 0.0
     for a in range(len(inside)):
         total += inside[a]  # at least the share of one label: not small
@@ -238,7 +176,8 @@ def _(ring, inside, outside, belief):
 
 
 @implements(split, ScaledSum)
-def _(ring, outside, belief, message, before, weight):
+def _(ring, work, head, here, belief):
+    outside, message, before, weight = work.outside[head], work.message[here], work.before[here], work.weight
     total = 0.0
     for b in range(len(outside)):
         weight[b] = outside[b] * before[b]
@@ -248,11 +187,12 @@ def _(ring, outside, belief, message, before, weight):
 
 
 @implements(spread, ScaledSum)
-def _(ring, inside, outside, table, weight, message, belief, pairs):
+def _(ring, work, tail, here, table, belief, pairs):
+    inside, outside, weight = work.inside[tail], work.outside[tail], work.weight
     total = 0.0
     for a in range(len(inside)):
         share, part = inside[a], 0.0
-        for b in range(len(weight)):
+        for b in range(table.shape[1]):
             one = table[a, b] * weight[b]
             pairs[a, b] = share * one
             part += one
@@ -263,13 +203,13 @@ def _(ring, inside, outside, table, weight, message, belief, pairs):
 
 
 @implements(begin, LogSum)
-def _(ring, outside):
-    for a in range(len(outside)):
-        outside[a] = 1.0
+def _(ring, work, v):
+    work.outside[v][:] = 1.0
 
 
 @implements(send, LogSum)
-def _(ring, inside, outside, table, message, before):
+def _(ring, work, tail, here, table):
+    inside, outside, message, before = work.inside[tail], work.outside[tail], work.message[here], work.before[here]
     max_step(inside, table, message)
     for b in range(len(message)):
         before[b] = 0.0
@@ -280,7 +220,8 @@ def _(ring, inside, outside, table, message, before):
 
 
 @implements(join, LogSum)
-def _(ring, inside, outside, message, before):
+def _(ring, work, head, here):
+    inside, outside, message, before = work.inside[head], work.outside[head], work.message[here], work.before[here]
     largest = -np.inf
     for b in range(len(inside)):
         inside[b] += message[b]
@@ -294,7 +235,8 @@ def _(ring, inside, outside, message, before):
 
 
 @implements(close, LogSum)
-def _(ring, inside, outside, belief):
+def _(ring, work, root, belief):
+    inside, outside = work.inside[root], work.outside[root]
     largest, total = largest_of(inside), 0.0
     for a in range(len(inside)):
         total += outside[a] * exp_to_one(inside[a] - largest)
@@ -304,17 +246,19 @@ def _(ring, inside, outside, belief):
 
 
 @implements(split, LogSum)
-def _(ring, outside, belief, message, before, weight):
-    for b in range(len(weight)):
+def _(ring, work, head, here, belief):
+    before, weight = work.before[here], work.weight
+    for b in range(len(before)):
         weight[b] = belief[b] / before[b] if before[b] > 0.0 else 0.0
     return 0.0
 
 
 @implements(spread, LogSum)
-def _(ring, inside, outside, table, weight, message, belief, pairs):
+def _(ring, work, tail, here, table, belief, pairs):
+    inside, outside, message, weight = work.inside[tail], work.outside[tail], work.message[here], work.weight
     for a in range(len(inside)):
         p, times, total = inside[a], outside[a], 0.0
-        for b in range(len(weight)):
+        for b in range(len(message)):
             gap = p + table[a, b] - (message[b] if message[b] > -np.inf else 0.0)
             pairs[a, b] = times * exp_to_one(gap) * weight[b]
             total += pairs[a, b]

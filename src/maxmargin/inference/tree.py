@@ -12,7 +12,8 @@ import numpy as np
 
 from .._compile import helper, implements
 from .beam import Beam, extend, new_beam, write_picks
-from .semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, exp_scores, join, largest_of, send, split, spread
+from .rows import exp_scores, largest_of
+from .semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, join, send, split, spread
 from .tree_plan import TreePlan, make_tree_plan
 from .verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
@@ -64,9 +65,8 @@ def go_up(ring, plan, i, edge, scratch):
     for at in range(first, plan.edge_offsets[i + 1]):
         e = plan.upward[at]
         tail, head, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
-        message = scratch.message[here]
-        send(ring, scratch.inside[tail], scratch.outside[tail], table, message, scratch.before[here])
-        value += join(ring, scratch.inside[head], scratch.outside[head], message, scratch.before[here])
+        send(ring, scratch, tail, here, table)
+        value += join(ring, scratch, head, here)
         if not value > -np.inf:  # out of range, or all is forbidden
             return value
     return value
@@ -80,10 +80,8 @@ def go_down(ring, plan, i, edge, scratch, node_out, edge_out, starts):
         e = plan.upward[at]
         tail, head, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
         pairs = fields_of(plan, i, e, edge_out, starts[first + e])[3]
-        weight = scratch.weight[: here.stop - here.start]
-        inside, outside, message = scratch.inside[tail], scratch.outside[tail], scratch.message[here]
-        flaw = split(ring, scratch.outside[head], node_out[head], message, scratch.before[here], weight)
-        flaw += spread(ring, inside, outside, table, weight, message, node_out[tail], pairs)
+        flaw = split(ring, scratch, head, here, node_out[head])
+        flaw += spread(ring, scratch, tail, here, table, node_out[tail], pairs)
         if np.isnan(flaw):
             return flaw
     return 0.0
@@ -195,13 +193,13 @@ def exp_potentials(plan, i, node, edge, scratch):
 @helper
 def go_both_ways(ring, plan, i, edge, scratch, node_out, edge_out):
     """Sum-product; returns the log-partition function, NaN when out of range."""
-    begin(ring, scratch.outside)
+    begin(ring, scratch, slice(0, len(node_out)))
     value = go_up(ring, plan, i, edge, scratch)
     if not value > -np.inf:
         return value
     for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
         a, to_a = labels_of(plan, i, plan.roots[r])
-        value += close(ring, scratch.inside[a:to_a], scratch.outside[a:to_a], node_out[a:to_a])
+        value += close(ring, scratch, slice(a, to_a), node_out[a:to_a])
     return value + go_down(ring, plan, i, edge, scratch, node_out, edge_out, plan.pairs)
 
 
