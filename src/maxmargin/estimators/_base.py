@@ -20,18 +20,22 @@ BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names
 
 
 def init_of(defaults: dict[str, Any]) -> Callable[..., None]:
-    """An ``__init__`` with these keyword parameters, stored as they are: estimators of a family share most of them."""
-
-    def __init__(self: Any, **given: Any) -> None:
-        unknown = sorted(given.keys() - defaults.keys())
-        if unknown:
-            raise TypeError(f"{type(self).__name__} has no parameter {', '.join(unknown)}")
-        for name, default in defaults.items():
-            setattr(self, name, given.get(name, default))
-
+    """An ``__init__`` with these parameters, stored as they are: estimators of a family share most. lam needs no name."""
     kinds = inspect.Parameter
-    parameters = [kinds(name, kinds.KEYWORD_ONLY, default=default) for name, default in defaults.items()]
+    parameters = [
+        kinds(name, kinds.POSITIONAL_OR_KEYWORD if name == "lam" else kinds.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+    ]
     signature = inspect.Signature([kinds("self", kinds.POSITIONAL_OR_KEYWORD), *parameters])
+
+    def __init__(self: Any, *args: Any, **given: Any) -> None:
+        try:
+            named = signature.bind(self, *args, **given).arguments
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}: {error}") from error
+        for name, default in defaults.items():
+            setattr(self, name, named.get(name, default))
+
     __init__.__signature__ = signature  # type: ignore[attr-defined]  # what get_params reads
     return __init__
 

@@ -53,8 +53,12 @@ def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:
 
 def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
     """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
-    if not isinstance(X, (list, tuple)) or not len(X) or not all(map(_is_pair, X)):
+    pairs = [_is_pair(sample) for sample in X] if isinstance(X, (list, tuple)) else []
+    if not any(pairs):
         return X, None
+    if not all(pairs):
+        odd = pairs.index(not pairs[0])
+        raise ValueError(f"X, sample {odd}: all samples must be tuples (features, edge_features), or none")
     return [sample[0] for sample in X], [sample[1] for sample in X]
 
 
@@ -62,8 +66,9 @@ def _is_pair(sample: Any) -> bool:
     if not isinstance(sample, tuple) or len(sample) != 2:
         return False
     first = sample[0]
-    of_dicts = isinstance(first, (list, tuple)) and len(first) > 0 and isinstance(first[0], Mapping)
-    return of_dicts or getattr(first, "ndim", 0) == 2
+    # a sequence may itself be a tuple of two positions: those have one dimension, lists of dicts or of rows have two
+    listed = isinstance(first, (list, tuple)) and len(first) > 0
+    return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
 
 
 def stack_heads(heads: list[Any], offsets: np.ndarray) -> np.ndarray:
@@ -95,17 +100,20 @@ def _whole_numbers(values: Any, where: str) -> np.ndarray:
         raise ValueError(f"{where}: {error}") from error
     if array.size and (array.dtype.kind not in "iuf" or np.any(array != np.floor(array))):
         raise ValueError(f"{where} must hold whole numbers, got {array.dtype}")
+    if array.size and np.any(np.abs(array.astype(np.float64)) >= 2**53):  # infinity, and what would wrap around
+        raise ValueError(f"{where} must hold numbers of nodes, got {array.ravel()[np.argmax(np.abs(array))]}")
     return array.astype(np.int64)
 
 
 def stack_edge_features(features: list[Any], counts: np.ndarray, n_features: int | None = None) -> Any:
     """(E, F) features of all edges, dense or CSR; those of sample i have ``counts[i]`` rows."""
     blocks = [_edge_block(one, count, i) for i, (one, count) in enumerate(zip(features, counts.tolist(), strict=True))]
+    known = [block.shape[1] for block in blocks if block.shape[0]] or [b.shape[1] for b in blocks if b.ndim == 2]
+    width = n_features if n_features is not None else known[0] if known else 0
+    for i, block in enumerate(blocks):
+        if block.shape[0] and block.shape[1] != width:
+            raise ValueError(f"X, sample {i}: edge_features must have {width} columns, got {block.shape[1]}")
     blocks = [block for block in blocks if block.shape[0]]  # a sample without edges need not know how many there are
-    width = n_features if n_features is not None else blocks[0].shape[1] if blocks else 0
-    for block in blocks:
-        if block.shape[1] != width:
-            raise ValueError(f"edge_features must have {width} columns in every sample, got {block.shape[1]} in one")
     if not blocks:
         return np.zeros((0, width))
     if any(map(sp.issparse, blocks)):
@@ -115,8 +123,11 @@ def stack_edge_features(features: list[Any], counts: np.ndarray, n_features: int
 
 def _edge_block(features: Any, count: int, i: int) -> Any:
     where = f"X, sample {i}: edge_features"
-    block = features if sp.issparse(features) else np.asarray(features)
-    if block.shape[0] != count or (block.ndim != 2 and count > 0):
+    try:
+        block = features if sp.issparse(features) else np.asarray(features)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    if block.ndim == 0 or block.shape[0] != count or (block.ndim != 2 and count > 0):
         raise ValueError(f"{where} must have {count} rows and 2 dimensions, got shape {block.shape}")
     if block.dtype.kind not in "biuf":
         raise ValueError(f"{where} must hold real numbers, got {block.dtype}")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..inference import make_junction_plan, make_tree_plan
 from ..solvers.base import check_count
+from ..structures.masks import TransitionMask
 from ..structures.pairwise import links_of, make_pairwise_problem, make_sites
 from ._base import Posed, check_cost_matrix, class_weights, defaults_of, init_of
 from ._decoding import Scored
@@ -28,6 +29,7 @@ from ._inputs import (
     stack_heads,
     stack_labels,
     stack_sequences,
+    unstack,
 )
 from ._labeling import LabelingEstimator
 from .chain import LOSSES, ChainSVM
@@ -56,22 +58,25 @@ class GraphLabeling(LabelingEstimator):
         """Features of the plan's edges, in their order."""
         raise NotImplementedError
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any = None) -> Posed:
+    def _pose(self, X: Any, y: Any, sample_weight: Any = None, numbers: Any = None) -> Posed:
+        """`numbers` are those that users know the samples by."""
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
         features, links, edge_features = split_samples(X, self.kind)
         vectorizer = DictVectorizer() if needs_vectorizer(features) else None
         rows, offsets, _ = stack_sequences(features, vectorizer=vectorizer, estimator=type(self).__name__)
-        codes, classes = encode_labels(stack_labels(y, offsets), offsets)
+        labels = stack_labels(y, offsets)
+        codes, classes = encode_labels(labels, offsets)
         weight = check_sample_weight(sample_weight, len(offsets) - 1)
-        if not weight.all():
-            kept = np.flatnonzero(weight)
-            samples = [X[i] for i in kept], [y[i] for i in kept]
-            return self._pose(*samples, sample_weight=weight[kept])
         n_labels = len(classes)
         plan = self._plan(links, offsets, n_labels, edge_features is None)
         edge_matrix = None if edge_features is None else self._edge_matrix(plan, edge_features, None)
-        allowed = _as_allowed(self.transition_mask, classes, codes, plan)
+        if not weight.all():
+            kept, labels_of = np.flatnonzero(weight), unstack(labels, offsets)
+            samples = [X[i] for i in kept], [labels_of[i] for i in kept]
+            return self._pose(*samples, sample_weight=weight[kept], numbers=kept)
+        numbers = np.arange(len(weight)) if numbers is None else numbers
+        allowed = _as_allowed(self.transition_mask, classes, codes, plan, numbers)
         problem = make_pairwise_problem(
             make_sites(rows, offsets, intercept=bool(self.fit_intercept), boundary=False),
             links_of(plan, n_labels, allowed, edge_matrix),
@@ -125,14 +130,17 @@ class GraphLabeling(LabelingEstimator):
         return Scored(sites, links, plan, w, n_labels, self.n_jobs), False
 
 
-def _as_allowed(mask: Any, classes: np.ndarray, codes: np.ndarray, plan: Any) -> np.ndarray | None:
+def _as_allowed(mask: Any, classes: np.ndarray, codes: np.ndarray, plan: Any, numbers: np.ndarray) -> np.ndarray | None:
     """(K, K) truth values, checked against the training labels."""
     if mask is None:
         return None
+    if isinstance(mask, TransitionMask):
+        raise ValueError("transition_mask must hold truth values: give TransitionMask.allowed, only chains have ends")
     allowed = np.asarray(mask)
-    if allowed.shape != (len(classes), len(classes)) or not np.isin(allowed, [False, True]).all():
-        shape = (len(classes), len(classes))
-        raise ValueError(f"transition_mask must hold truth values, shape {shape}, got shape {allowed.shape}")
+    if allowed.shape != (len(classes), len(classes)):
+        raise ValueError(f"transition_mask has shape {allowed.shape}, but there are {len(classes)} labels")
+    if not np.isin(allowed, [False, True]).all():
+        raise ValueError("transition_mask must hold truth values, True where a pair of labels is allowed")
     allowed = allowed.astype(bool)
     samples = np.repeat(np.arange(len(plan.edge_offsets) - 1), np.diff(plan.edge_offsets))
     first = plan.offsets[samples]
@@ -141,8 +149,8 @@ def _as_allowed(mask: Any, classes: np.ndarray, codes: np.ndarray, plan: Any) ->
         e = int(np.argmax(bad))
         one, other = (str(classes[codes[first[e] + end[e]]]) for end in (plan.tail, plan.head))
         raise ValueError(
-            f"y, sample {samples[e]}, edge {plan.tail[e]} -> {plan.head[e]}: transition_mask forbids labels {one!r}, "
-            f"{other!r}; correct one or allow them"
+            f"y, sample {numbers[samples[e]]}, edge {plan.tail[e]} -> {plan.head[e]}: transition_mask forbids labels "
+            f"{one!r}, {other!r}; correct one or allow them"
         )
     return allowed
 
@@ -236,7 +244,7 @@ class GraphSVM(GraphLabeling):
         return self
 
     def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
-        if self.inference not in PLANS:
+        if not isinstance(self.inference, str) or self.inference not in PLANS:
             raise ValueError(f"inference must be one of {sorted(PLANS)}, got {self.inference!r}")
         return PLANS[self.inference](self, offsets, stack_edges(links), n_labels, shared)
 

@@ -57,8 +57,10 @@ def _(problem, work, w, i):
 
 @implements(find_corner, PairwiseProblem)
 def _(problem, work, w, i):
-    edge = link_scores(problem.links, work, link_weights(problem.sites, problem.cost.shape[0], w), i)
-    return find_best(problem.plan, i, work.node.reshape(work.node.size), edge, work.scratch, work.labels)
+    sites, n_labels = problem.sites, problem.cost.shape[0]
+    edge = link_scores(problem.links, work, link_weights(sites, n_labels, w), i)
+    node = work.node.reshape(work.node.size)[: (sites.offsets[i + 1] - sites.offsets[i]) * n_labels]
+    return find_best(problem.plan, i, node, edge, work.scratch, work.labels)
 
 
 @implements(announce, PairwiseProblem)

@@ -19,7 +19,8 @@ def score_sample(sites, links, work, w, i):
     weights = link_weights(sites, n_labels, w)
     score_sites(sites, site_weights(sites, n_labels, w), begin, end - begin, work.node)
     prepare_links(links, work, weights, i)
-    return work.node.reshape(work.node.size), link_scores(links, work, weights, i)
+    node = work.node.reshape(work.node.size)[: (end - begin) * n_labels]  # not what longer samples have left behind
+    return node, link_scores(links, work, weights, i)
 
 
 @kernel(n_parts=4)
