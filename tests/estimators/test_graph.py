@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose, assert_array_equal
-
 from graph_cases import (
     COST,
     FEATURED,
-    K,
     KINDS,
     LABELS,
     LAM,
     MASK,
     NAMES,
     PARENTS,
+    K,
     assert_optimal,
     assert_same_optimum,
     case_of,
     enumerated,
     pack,
 )
+from numpy.testing import assert_allclose, assert_array_equal
+
 from maxmargin import ChainSVM, Graph, GraphSVM, TransitionMask, Tree, TreeSVM
 from maxmargin.solvers import BlockFrankWolfe
 from structures.pairs import interpreted
@@ -30,7 +30,6 @@ from structures.pairs import interpreted
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 ALLOWED = TransitionMask.everything(K)._replace(allowed=MASK.allowed)
 WEIGHT = [1, 2, 0, 3]
-NOT_SECOND = [y for i, y in enumerate(LABELS) if i != 2]
 
 
 @pytest.fixture(autouse=True)
@@ -267,7 +266,9 @@ class TestEqualModels:
     def test_two_edges_between_two_nodes_count_twice(self):
         case = case_of("cycle")
         doubled = [(x, [*edges, *edges]) for x, edges in case.X]
-        twice = case._replace(edges=[np.vstack([e, e]) for e in case.edges], edge_rows=[np.zeros((2 * len(e), 0)) for e in case.edges])
+        twice = case._replace(
+            edges=[np.vstack([e, e]) for e in case.edges], edge_rows=[np.zeros((2 * len(e), 0)) for e in case.edges]
+        )
         assert_optimal(case.model().fit(doubled, LABELS), enumerated(twice))
 
     def test_the_order_of_nodes_does_not_matter(self):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from graph_cases import FEATURED, KINDS, LABELS, K, case_of, pack
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from graph_cases import FEATURED, KINDS, LABELS, K, case_of, pack
 from maxmargin import ChainSVM, GraphSVM, TransitionMask, Tree, TreeSVM
 from structures.pairs import interpreted
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from graph_cases import EVERYTHING, KINDS, LABELS, MASK, K, case_of, scored
 from numpy.testing import assert_allclose, assert_array_equal
 
-from graph_cases import EVERYTHING, KINDS, LABELS, MASK, K, case_of, scored
 from maxmargin import ChainSVM, GraphSVM, MulticlassSVM, TreeSVM
 from structures.pairs import interpreted
 
