@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from maxmargin import ChainSVM, GraphSVM, TransitionMask, TreeSVM
 from reference import EnumeratedProblem, chain_labelings, chain_loss, from_callables
-from structures.pairs import COST, EDGES, LENGTHS, MASK, PARENTS, graph_joint_feature
+from structures.pairs import EDGES, LENGTHS, PARENTS, graph_joint_feature
 
 K = 3
 LAM = 0.3
@@ -128,6 +128,3 @@ def assert_optimal(model: Any, reference: EnumeratedProblem) -> None:
 def assert_same_optimum(one: Any, other: Any) -> None:
     """What both certify can hold together."""
     assert max(one.dual_, other.dual_) <= min(one.primal_, other.primal_) + 1e-12
-
-
-__all__ = ["COST", "MASK", "PARENTS"]  # with what is defined here

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from graph_cases import (
-    COST,
     FEATURED,
     KINDS,
     LABELS,
     LAM,
-    MASK,
     NAMES,
-    PARENTS,
     K,
     assert_optimal,
     assert_same_optimum,
@@ -25,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import ChainSVM, Graph, GraphSVM, TransitionMask, Tree, TreeSVM
 from maxmargin.solvers import BlockFrankWolfe
-from structures.pairs import interpreted
+from structures.pairs import COST, MASK, PARENTS, interpreted
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 ALLOWED = TransitionMask.everything(K)._replace(allowed=MASK.allowed)

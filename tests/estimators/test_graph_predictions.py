@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graph_cases import EVERYTHING, KINDS, LABELS, MASK, K, case_of, scored
+from graph_cases import EVERYTHING, KINDS, LABELS, K, case_of, scored
 from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import ChainSVM, GraphSVM, MulticlassSVM, TreeSVM
-from structures.pairs import interpreted
+from structures.pairs import MASK, interpreted
 
 ALLOWED = EVERYTHING._replace(allowed=MASK.allowed)
 # GraphSVM inherits predict_topk, predict_marginals and decision_function, but junction trees have no code for them yet

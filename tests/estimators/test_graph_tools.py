@@ -7,13 +7,13 @@ import pickle
 
 import numpy as np
 import pytest
-from graph_cases import KINDS, LABELS, LAM, MASK, NAMES, assert_optimal, case_of, enumerated, pack
+from graph_cases import KINDS, LABELS, LAM, NAMES, assert_optimal, case_of, enumerated, pack
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 
 from maxmargin import ChainSVM, GraphSVM, TreeSVM, lambda_grid, regularization_path
-from structures.pairs import interpreted
+from structures.pairs import MASK, interpreted
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 
