@@ -205,7 +205,7 @@ class TestFormsOfSamples:
         """How many features edges would have is known from the shape."""
         case = case_of("cycle featured")
         model = case.model().fit([(x, [], np.zeros((0, 2))) for x in case.nodes], LABELS)
-        assert model.edge_coef_.shape == (2, K, K)  # fails: (0, K, K), and predict then refuses what has edges
+        assert model.edge_coef_.shape == (2, K, K)
         assert len(model.predict(case.X)) == len(case.X)
 
 

@@ -155,7 +155,6 @@ class TestNothingAllowed:
 
     @pytest.mark.parametrize("i", [0, 1])
     def test_max_marginals_are_minus_infinity(self, i):
-        """Fails: rows of longer samples are overwritten (compiled: without a word, beyond the array's end too)."""
         found = self.fitted().decision_function(self.last if i else self.first)
         assert_array_equal(found[i], np.full((3, 2), -np.inf))
         assert_array_equal(np.isfinite(found[1 - i]), [[False, True]] + [[True, False]] * 4)

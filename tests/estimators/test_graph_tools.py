@@ -75,7 +75,7 @@ def test_grid_search(kind):
 
 def test_nested_lists_as_features():
     """As ChainSVM takes sequences without edge features."""
-    for kind in KINDS:  # fails for chains: "rows differ in their number of features"
+    for kind in KINDS:
         case = case_of(kind)
         X = [(sample[0].tolist(), *sample[1:]) for sample in case.X]
         assert_array_equal(pack(case.model().fit(X, LABELS)), pack(case.model().fit(case.X, LABELS)))

@@ -160,8 +160,6 @@ def test_carried_values_hold_under_the_other_lam(name):
         assert again.dual <= reference.solve(0.7)[1] + 1e-7
 
 
-
-
 @pytest.mark.parametrize("lam", [1e12, 1e16])
 def test_what_was_found_under_a_large_lam_holds_under_a_small_one(lam):
     pair = pair_of("multiclass")

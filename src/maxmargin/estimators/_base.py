@@ -20,7 +20,7 @@ BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names
 
 
 def init_of(defaults: dict[str, Any]) -> Callable[..., None]:
-    """An ``__init__`` with these parameters, stored as they are: estimators of a family share most. lam needs no name."""
+    """An ``__init__`` with these parameters, stored as they are: estimators of a family share most of them."""
     kinds = inspect.Parameter
     parameters = [
         kinds(name, kinds.POSITIONAL_OR_KEYWORD if name == "lam" else kinds.KEYWORD_ONLY, default=default)
