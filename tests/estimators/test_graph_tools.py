@@ -25,7 +25,7 @@ def no_compilation():
 
 
 def test_signatures():
-    """As ChainSVM's, all by keyword."""
+    """As ChainSVM's: all by keyword, but lam needs no name."""
     shared = {
         name: one.default
         for name, one in inspect.signature(ChainSVM).parameters.items()
@@ -33,8 +33,9 @@ def test_signatures():
     }
     assert TreeSVM().get_params() == shared
     assert GraphSVM().get_params() == {**shared, "inference": "junction", "max_width": 8}
+    assert TreeSVM(0.1).lam == 0.1
     with pytest.raises(TypeError):
-        TreeSVM(0.1)
+        TreeSVM(0.1, "bcfw")
 
 
 def test_repr():

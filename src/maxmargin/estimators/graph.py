@@ -165,7 +165,7 @@ class TreeSVM(GraphLabeling):
     ----------
     transition_mask : (K, K) bool array or None
         Which label of a node (row) may go with which of its parent (column), in the order of ``classes_``.
-    others : as in `ChainSVM`, all by keyword
+    others : as in `ChainSVM`
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ class GraphSVM(GraphLabeling):
         Graphs of a larger tree-width are refused: cost and memory grow with the number of labels to its power.
     transition_mask : (K, K) bool array or None
         Which label of an edge's first node (row) may go with which of its second (column).
-    others : as in `ChainSVM`, all by keyword
+    others : as in `ChainSVM`
 
     Attributes
     ----------
