@@ -95,7 +95,7 @@ EDGES = {
     "strings": ([("a", "b")], "X, sample 2: edges must hold whole numbers"),
     "None": (None, "X, sample 2: edges must hold whole numbers"),
     "a sparse matrix": (sp.csr_matrix(np.eye(4)), "X, sample 2: edges must hold whole numbers"),
-    "too wide": ([(a, b) for a in range(4) for b in range(a)], "sample 2: .*tree-width of 3.*max_width=2"),
+    "too wide": ([(a, b) for a in range(4) for b in range(a)], "sample 2: .*width of 3.*max_width=2"),
 }
 
 

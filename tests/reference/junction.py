@@ -8,7 +8,7 @@ import numpy as np
 def graph_scores(counts, edges, node, tables):
     """All labelings of a graph, in lexicographic order, and their scores.
 
-    `counts`: labels of each node; `node`: their scores, one array a node; `tables`: scores of each edge, one row a label
+    `counts`: labels of each node; `node`: their scores, one array a node; `tables`: scores of each edge, a row a label
     of its tail.
     """
     labelings = np.array(list(itertools.product(*(range(count) for count in counts))), int).reshape(-1, len(counts))
