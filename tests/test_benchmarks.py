@@ -24,10 +24,17 @@ def sliced(fetch, n):
     return fetch_few
 
 
-@pytest.mark.parametrize("name", ["iteration", "multiclass", "ocr", "conll2000", "kernels", "slow_oracle", "path"])
+needs_data = pytest.mark.skipif(
+    not (ROOT.parent / "shared" / "data").is_dir(),
+    reason="needs the data sets that lie beside the checkout in development",
+)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    "name", ["iteration", "multiclass", "ocr", "conll2000", "kernels", "slow_oracle", "path", "inference"]
+)
 def test_benchmark_runs(name, monkeypatch, capsys):
-    if not (ROOT.parent / "shared" / "data").is_dir():
-        pytest.skip("needs the data sets that lie beside the checkout in development")
     monkeypatch.syspath_prepend(ROOT)
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
     for fetcher in ("fetch_ocr", "fetch_conll2000", "fetch_usps"):
@@ -39,3 +46,16 @@ def test_benchmark_runs(name, monkeypatch, capsys):
     assert bars
     assert all(BAR.match(line) for line in bars)
     assert stop.value.code == int(any(line.endswith("SHORT") for line in bars))
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["treebank", "snakes", "dates"])
+def test_graphs_run(name, monkeypatch):
+    """Interpreted: six structures would take minutes to compile."""
+    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
+    monkeypatch.syspath_prepend(ROOT)
+    graphs = importlib.import_module("benchmarks.graphs")
+    task = getattr(graphs, name)(3)
+    X, y = task.test
+    bars = graphs.run(task._replace(test=(X[:3], y[:3]), lams=(10.0,)))
+    assert len(bars) == 2 and all(BAR.match(str(bar)) for bar in bars)
