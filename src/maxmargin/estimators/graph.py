@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -49,6 +49,19 @@ class GraphLabeling(LabelingEstimator):
     fit_intercept: bool
     transition_mask: Any
     cost_matrix: Any
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from samples.
+
+        Parameters
+        ----------
+        X : list of `Tree` or `Graph` samples, as the estimator says, or tuples of what these hold
+        y : list of T labels each (strings or integers)
+        sample_weight : one weight a sample; an integer weight equals repetition, 0 removal
+        """
+        self._fit(X, y, sample_weight=sample_weight)
+        return self
 
     def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
         """The plan of the samples' edges."""
@@ -179,19 +192,6 @@ class TreeSVM(GraphLabeling):
 
     __init__ = init_of(PARAMETERS)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeSVM:
-        """Learn from trees.
-
-        Parameters
-        ----------
-        X : list of `Tree` samples or tuples (features, heads) or (features, heads, edge_features)
-        y : list of T labels each (strings or integers)
-        sample_weight : one weight a tree; an integer weight equals repetition, 0 removal
-        """
-        self._fit(X, y, sample_weight=sample_weight)
-        return self
-
     def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
         return make_tree_plan(offsets, stack_heads(links, offsets), n_labels, shared=shared)
 
@@ -229,19 +229,6 @@ class GraphSVM(GraphLabeling):
     inference: str
     max_width: int
     __init__ = init_of({**PARAMETERS, "inference": "junction", "max_width": 8})
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GraphSVM:
-        """Learn from graphs.
-
-        Parameters
-        ----------
-        X : list of `Graph` samples or tuples (features, edges) or (features, edges, edge_features)
-        y : list of T labels each (strings or integers)
-        sample_weight : one weight a graph; an integer weight equals repetition, 0 removal
-        """
-        self._fit(X, y, sample_weight=sample_weight)
-        return self
 
     def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
         if not isinstance(self.inference, str) or self.inference not in PLANS:

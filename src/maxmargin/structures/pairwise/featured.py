@@ -6,13 +6,12 @@ not kept but summed in feature space, in a buffer.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..._compile import helper, implements
-from ..rows import Rows, add_outer, add_scores, drain_squares
+from ..rows import add_outer, add_scores, drain_squares
 from .links import (
+    Featured,
     accumulate_links,
     add_difference,
     add_marginals,
@@ -25,7 +24,6 @@ from .links import (
     move_links,
     move_pair_links,
     n_link_rows,
-    n_links,
     n_pool_tables,
     n_tables,
     new_link_buffer,
@@ -37,31 +35,6 @@ from .links import (
     set_truth,
     tail,
 )
-
-
-class Featured(NamedTuple):
-    mask: np.ndarray  # (K, K) 0 or -inf, or empty
-    offsets: np.ndarray  # (n + 1,)
-    tails: np.ndarray  # (E,) int32, counted inside the sample
-    heads: np.ndarray  # (E,) int32
-    rows: Rows  # (E, R)
-    n_rows: int  # R
-    most: int  # links of the largest sample
-
-
-@implements(n_links, Featured)
-def _(links, sites, i):
-    return links.offsets[i + 1] - links.offsets[i]
-
-
-@implements(tail, Featured)
-def _(links, i, e):
-    return links.tails[links.offsets[i] + e]
-
-
-@implements(head, Featured)
-def _(links, i, e):
-    return links.heads[links.offsets[i] + e]
 
 
 @implements(n_link_rows, Featured)

@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..rows import as_rows
-from .featured import Featured
-from .links import Alike
+from .links import Alike, Featured
 
 
 def links_of(plan: Any, n_labels: int, allowed: np.ndarray | None = None, matrix: Any = None) -> Alike | Featured:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
+from ..rows import Rows
 
 
 @verb
@@ -161,17 +162,29 @@ class Alike(NamedTuple):
     heads: np.ndarray  # (E,) int32
 
 
-@implements(n_links, Alike)
+class Featured(NamedTuple):
+    """Links as listed, with features; each has a score table and marginals of its own, see :mod:`.featured`."""
+
+    mask: np.ndarray  # (K, K) 0 or -inf, or empty
+    offsets: np.ndarray  # (n + 1,)
+    tails: np.ndarray  # (E,) int32, counted inside the sample
+    heads: np.ndarray  # (E,) int32
+    rows: Rows  # (E, R)
+    n_rows: int  # R
+    most: int  # links of the largest sample
+
+
+@implements(n_links, Alike, Featured)
 def _(links, sites, i):
     return links.offsets[i + 1] - links.offsets[i]
 
 
-@implements(tail, Alike)
+@implements(tail, Alike, Featured)
 def _(links, i, e):
     return links.tails[links.offsets[i] + e]
 
 
-@implements(head, Alike)
+@implements(head, Alike, Featured)
 def _(links, i, e):
     return links.heads[links.offsets[i] + e]
 
