@@ -288,7 +288,7 @@ class TestInputs:
 
     def test_nothing_is_written_to(self):
         rows, labels, weight = ROWS.copy(), FLAT.copy(), np.ones(len(X))
-        fit(rows, labels, weight, LENGTHS).predict(rows, LENGTHS)
+        fit(rows, labels, weight, LENGTHS).predict(rows, lengths=LENGTHS)
         assert_array_equal(rows, ROWS)
         assert_array_equal(labels, FLAT)
         assert_array_equal(weight, 1)

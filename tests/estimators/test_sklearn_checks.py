@@ -36,20 +36,11 @@ CHOSEN_BY_ACCURACY = (
     "asks that a class of huge weight be given nearly all points; class weights enter the fits, but not the accuracy "
     "that lam is chosen by"
 )
-CUT_UNCHECKED = "a bug: sample weights are cut into folds before they are made an array"
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, ChainSVMCV):
-        failures = expected_failures(ChainSVM())
-        del failures["check_all_zero_sample_weights_error"]  # the fold's one weight is 0, too
-        return failures
     if isinstance(estimator, MulticlassSVMCV):
-        return {
-            **expected_failures(MulticlassSVM()),
-            "check_class_weight_classifiers": CHOSEN_BY_ACCURACY,
-            "check_sample_weights_not_an_array": CUT_UNCHECKED,
-        }
+        return {**expected_failures(MulticlassSVM()), "check_class_weight_classifiers": CHOSEN_BY_ACCURACY}
     if isinstance(estimator, ChainSVM):
         weights = ("not_an_array", "list", "shape", "not_overwritten")
         return {

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing as take
 from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
@@ -86,6 +85,8 @@ class PathCV(MaxMarginEstimator):
         self.__dict__.update(found)
 
     def _choose(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        from sklearn.model_selection import check_cv  # heavy, and needed here only
+
         if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
             raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
         check_limits(self.tol, self.max_passes, self.max_seconds)

@@ -78,7 +78,7 @@ def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), ve
     if not engine.certifiable and status == Status.MAX_PASSES:
         status = Status.UNCERTIFIED
     return Result(
-        w=last.w.copy(),  # the user may write to it: the state keeps its own
+        w=last.w,
         primal=last.primal,
         dual=last.dual,
         gap=last.gap,
@@ -198,6 +198,7 @@ class _Run:
     def record_best(self) -> bool:
         assert self.engine.best is not None
         w, primal, dual, *_ = self.engine.best
+        w = w.copy()  # the user may write to it
         if not self.engine.certifiable:
             return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, np.inf, w))
         if dual > primal + ROUNDING * max(1.0, abs(primal)):
