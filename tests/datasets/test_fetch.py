@@ -132,6 +132,25 @@ def test_missing_and_not_to_be_downloaded(server, tmp_path):
     assert server.hits == 0
 
 
+def test_originals_of_one_name_are_placed_side_by_side(tmp_path):
+    (tmp_path / "set").mkdir()
+    for parent, text in (("a", b"one "), ("b", b"small text")):
+        (tmp_path / "set" / f"{parent}-raw.txt").write_bytes(text)
+    urls = ("http://127.0.0.1:1/a/raw.txt", "http://127.0.0.1:1/b/raw.txt")
+    file = DataFile("set/text.gz", GZIP, urls, b"".join, hashlib.sha256(b"one small text").hexdigest())
+    assert load_file(file, tmp_path) == b"one small text"
+
+
+@pytest.mark.parametrize("download_if_missing", [True, False])
+def test_missing_without_an_origin(tmp_path, download_if_missing):
+    file = DataFile("set/text.gz", GZIP, (), None, SHA256)
+    with pytest.raises(FileNotFoundError, match=r"text\.gz is not in .* cannot be downloaded") as caught:
+        load_file(file, tmp_path, download_if_missing)
+    for hint in (str(tmp_path / "set" / "text.gz"), "MAXMARGIN_DATA"):
+        assert hint in str(caught.value)
+    assert _files_below(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-20], lambda data: b"oops", lambda data: gzip.compress(b"other")]
 )

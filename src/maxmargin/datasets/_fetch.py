@@ -55,9 +55,9 @@ class DataFile(Generic[Content]):
     format : Format
         Local format.
     urls : sequence of str
-        Public origin, one address per raw file.
-    convert : callable
-        Turns the raw files, in the order of `urls`, into the content.
+        Public origin, one address per raw file; none if the content cannot be had from there.
+    convert : callable, optional
+        Turns the raw files, in the order of `urls`, into the content. Not needed without `urls`.
     sha256 : str
         SHA-256 of the content, as `format` computes it.
     """
@@ -65,7 +65,7 @@ class DataFile(Generic[Content]):
     path: str
     format: Format[Content]
     urls: Sequence[str]
-    convert: Callable[[list[bytes]], Content]
+    convert: Callable[[list[bytes]], Content] | None
     sha256: str
 
 
@@ -138,10 +138,10 @@ def load_file(file: DataFile[Content], data_home: PathLike | None = None, downlo
         path = folder / file.path
         if path.is_file():
             return _read_checked(file, path)
-    if not download_if_missing:
+    if file.convert is None or not download_if_missing:
         searched = ", ".join(map(str, folders))
         raise FileNotFoundError(f"{file.path} is not in {searched}. {_advice(file, folders[0])}")
-    return _download(file, folders[0])
+    return _download(file, file.convert, folders[0])
 
 
 def _read_checked(file: DataFile[Content], path: Path) -> Content:
@@ -156,13 +156,13 @@ def _read_checked(file: DataFile[Content], path: Path) -> Content:
     return content
 
 
-def _download(file: DataFile[Content], folder: Path) -> Content:
+def _download(file: DataFile[Content], convert: Callable[[list[bytes]], Content], folder: Path) -> Content:
     target = folder / file.path
     # The stream is opened first, so that a folder that cannot be written fails before the download.
     with _atomic_write(target) as stream:
         raw = [_raw_file(url, file, folder) for url in file.urls]
         try:
-            content = file.convert(raw)
+            content = convert(raw)
         except _UNREADABLE as error:
             raise OSError(f"{_origin(file, folder)} is not the expected data ({error}); nothing was stored.") from error
         if file.format.digest(content) != file.sha256:
@@ -214,7 +214,10 @@ def _read_url(url: str) -> bytes:
 
 
 def _raw_path(url: str, file: DataFile[Any], folder: Path) -> Path:
-    return (folder / file.path).with_name(url.rsplit("/", 1)[-1])
+    """Where a raw file is placed by hand: under its name, behind that of its folder where two have the same name."""
+    *_, parent, name = url.split("/")
+    unique = [other.rsplit("/", 1)[-1] for other in file.urls].count(name) == 1
+    return (folder / file.path).with_name(name if unique else f"{parent}-{name}")
 
 
 def _origin(file: DataFile[Any], folder: Path) -> str:
@@ -224,6 +227,11 @@ def _origin(file: DataFile[Any], folder: Path) -> str:
 
 
 def _advice(file: DataFile[Any], folder: Path) -> str:
+    if file.convert is None:
+        return (
+            f"It cannot be downloaded, as no public origin has it in this form: put it at {folder / file.path}, or set "
+            f"{ENVIRONMENT_VARIABLE} to a folder that holds {file.path}."
+        )
     by_hand = "; ".join(f"{url} as {_raw_path(url, file, folder)}" for url in file.urls)
     return (
         f"To go on without a download, put the converted file at {folder / file.path}, or set {ENVIRONMENT_VARIABLE} "
