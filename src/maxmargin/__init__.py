@@ -2,10 +2,12 @@
 
 from . import datasets, metrics, solvers, structures
 from .estimators import (
+    Bipartite,
     ChainSVM,
     ChainSVMCV,
     Graph,
     GraphSVM,
+    MatchingSVM,
     MulticlassSVM,
     MulticlassSVMCV,
     Tree,
@@ -18,10 +20,12 @@ from .structures import TransitionMask, bio_mask
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bipartite",
     "ChainSVM",
     "ChainSVMCV",
     "Graph",
     "GraphSVM",
+    "MatchingSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
     "TransitionMask",

@@ -1,18 +1,21 @@
 """scikit-learn faces: no mathematics here."""
 
-from ._inputs import Graph, Tree
+from ._inputs import Bipartite, Graph, Tree
 from .chain import ChainSVM
 from .cv import ChainSVMCV, MulticlassSVMCV
 from .graph import GraphSVM, TreeSVM
+from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
 from .path import EstimatorPath, lambda_grid, regularization_path
 
 __all__ = [
+    "Bipartite",
     "ChainSVM",
     "ChainSVMCV",
     "EstimatorPath",
     "Graph",
     "GraphSVM",
+    "MatchingSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
     "Tree",

@@ -10,15 +10,20 @@ from maxmargin.estimators._inputs_graphs import (
     stack_heads,
 )
 from maxmargin.estimators._inputs_labels import check_sample_weight, encode_labels, stack_labels, unstack
+from maxmargin.estimators._inputs_matchings import Bipartite, as_numbers, read_candidates, read_links
 from maxmargin.estimators._inputs_sequences import Stacked, needs_vectorizer, stack_sequences
 
 __all__ = [
+    "Bipartite",
     "Graph",
     "Stacked",
     "Tree",
+    "as_numbers",
     "check_sample_weight",
     "encode_labels",
     "needs_vectorizer",
+    "read_candidates",
+    "read_links",
     "split_chains",
     "split_samples",
     "stack_edge_features",

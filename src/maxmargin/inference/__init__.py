@@ -2,14 +2,19 @@
 
 from . import bounded, linear, tree  # they register the verbs of their plans
 from .junction import JunctionPlan, make_junction_plan
+from .matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
 from .tree_plan import TreePlan, make_tree_plan
 
 __all__ = [
     "JunctionPlan",
     "TreePlan",
+    "best_matching",
     "bounded",
     "linear",
     "make_junction_plan",
     "make_tree_plan",
+    "matching_marginals",
+    "matching_max_marginals",
+    "top_matchings",
     "tree",
 ]
