@@ -127,9 +127,10 @@ class CustomProblem:
         return float(loss)
 
     def fingerprint_parts(self) -> list[np.ndarray]:
-        """Arrays that tell this problem from others; features of outputs other than the true ones cannot be known."""
+        """Arrays that tell this problem from others. Of other outputs than the true ones only the user knows."""
         kind = f"{type(self.structure).__module__}.{type(self.structure).__qualname__}"
-        return [np.array([kind]), np.array([self.d]), self.weight, *chain.from_iterable(self.truth)]
+        own = np.atleast_1d(getattr(self.structure, "fingerprint", 0))
+        return [np.array([kind]), np.array([self.d]), own, self.weight, *chain.from_iterable(self.truth)]
 
     def n_blocks(self) -> int:
         return self.n
