@@ -1,4 +1,5 @@
-"""Inference against the best labeling of a chain: k best, marginals, and the code for trees run on chains.
+"""Inference against the best labeling of a chain: k best, marginals, and the code for trees run on chains; and minimum
+cuts of graphs like those of superpixels, against SciPy's maximum flow.
 
 All take turns in one run; ratios are medians over the turns. Run: python -m benchmarks.inference [--quick]
 """
@@ -10,18 +11,25 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
+from scipy.spatial import Delaunay
 
 from maxmargin._compile import OPTIONS
 from maxmargin.inference.beam import new_beam
 from maxmargin.inference.chain import EveryEdge, forward_backward, new_chain_sums, top_viterbi, viterbi
+from maxmargin.inference.cut import CutPlan, make_cut_plan
 from maxmargin.inference.tree import make_tree_plan
-from maxmargin.inference.verbs import find_best, find_marginals, find_top, new_scratch
+from maxmargin.inference.verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
 from ._report import Bar, arguments, finish, time_in_turn
 
 SIZES = [(8, 26), (24, 22), (24, 200)]  # positions, labels: OCR, CoNLL-2000, many labels
 K = 5
 TEMPERATURE = 1e-10
+N_NODES = 150  # of a graph of superpixels
+STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of edges, where the scores of labels are normal
+STEPS = 1e5  # SciPy's capacities are integers: so many are 1
 
 
 @njit(**OPTIONS)
@@ -58,6 +66,24 @@ def run_tree_top(times, plan, node, edge, scratch, labels, values):
 def run_tree_marginals(times, plan, node, edge, scratch, node_out, edge_out):
     for _ in range(times):
         find_marginals(plan, 0, node, edge, scratch, node_out, edge_out)
+
+
+@njit(**OPTIONS)
+def run_cuts(plan, node, edge, scratch, labels):
+    for i in range(len(node)):
+        find_best(plan, i, node[i], edge[i], scratch, labels[0])
+
+
+@njit(**OPTIONS)
+def run_top_cuts(plan, node, edge, scratch, labels, values):
+    for i in range(len(node)):
+        find_top(plan, i, node[i], edge[i], scratch, len(labels), labels, values)
+
+
+@njit(**OPTIONS)
+def run_cut_max_marginals(plan, node, edge, scratch, out):
+    for i in range(len(node)):
+        find_max_marginals(plan, i, node[i], edge[i], scratch, out)
 
 
 def measure(length: int, n_labels: int, rounds: int, quick: bool) -> list[Bar]:
@@ -98,11 +124,58 @@ def measure(length: int, n_labels: int, rounds: int, quick: bool) -> list[Bar]:
     ]
 
 
+def planar_edges(rng: np.random.Generator) -> np.ndarray:
+    """Neighbours among random points: six a node, as superpixels have."""
+    corners = Delaunay(rng.random((N_NODES, 2))).simplices
+    return np.unique(np.sort(corners[:, [[0, 1], [1, 2], [0, 2]]].reshape(-1, 2), axis=1), axis=0)
+
+
+def as_capacities(node: np.ndarray, edges: np.ndarray, prices: np.ndarray) -> csr_array:
+    """The network of a sample for SciPy; source and sink are the last two nodes."""
+    nodes, liked = np.arange(N_NODES), node[1::2] - node[::2]
+    rows = np.concatenate([edges[:, 0], edges[:, 1], np.where(liked > 0, N_NODES, nodes)])
+    columns = np.concatenate([edges[:, 1], edges[:, 0], np.where(liked > 0, nodes, N_NODES + 1)])
+    capacities = np.round(STEPS * np.concatenate([prices, prices, np.abs(liked)])).astype(np.int32)
+    return csr_array((capacities, (rows, columns)), shape=(N_NODES + 2, N_NODES + 2))
+
+
+def measure_cuts(rounds: int, quick: bool) -> list[Bar]:
+    rng = np.random.default_rng(0)
+    graphs = [planar_edges(rng) for _ in STRENGTHS]
+    n_edges, longest = [len(edges) for edges in graphs], max(len(edges) for edges in graphs)
+    node, price = rng.normal(size=(len(graphs), 2 * N_NODES)), rng.random((len(graphs), longest))
+    price *= np.array(STRENGTHS)[:, None]
+    edge = (price[:, :, None] * np.array([0.0, -1.0, -1.0, 0.0])).reshape(len(graphs), -1)
+    offsets, ends = N_NODES * np.arange(len(graphs) + 1), np.concatenate(graphs).T
+    plan: CutPlan = make_cut_plan(offsets, np.cumsum([0, *n_edges]), *ends, shared=False)
+    networks = [as_capacities(node[i], edges, price[i, : len(edges)]) for i, edges in enumerate(graphs)]
+    scratch, labels, values = new_scratch(plan, K), np.zeros((K, N_NODES), np.int32), np.zeros(K)
+
+    def run_scipy(turn: int) -> None:
+        for network in networks:
+            maximum_flow(network, N_NODES, N_NODES + 1)
+
+    calls: dict[str, Callable[[int], None]] = {
+        "SciPy max-flow": run_scipy,
+        "min-cut": lambda turn: run_cuts(plan, node, edge, scratch, labels),
+    }
+    if not quick:
+        calls["min-cut top 5"] = lambda turn: run_top_cuts(plan, node, edge, scratch, labels, values)
+        calls["max-marginals"] = lambda turn: run_cut_max_marginals(plan, node, edge, scratch, np.zeros(2 * N_NODES))
+    seconds = time_in_turn(calls, rounds)
+    ratios = {name: float(np.median(taken / seconds["SciPy max-flow"])) for name, taken in seconds.items()}
+    print(f"graphs of {N_NODES} nodes and {np.mean(n_edges):.0f} edges, microseconds (median) and ratio to SciPy:")
+    for name, taken in seconds.items():
+        print(f"  {name:16s} {1e6 * np.median(taken) / len(graphs):8.2f} {ratios[name]:7.2f}")
+    return [Bar(f"min-cut / SciPy max-flow, {N_NODES} nodes", ratios["min-cut"], 1.0)]
+
+
 def main() -> None:
     args = arguments(__doc__)
     bars = []
     for length, n_labels in SIZES:
         bars += measure(length, n_labels, 15 if args.quick else 200, args.quick)
+    bars += measure_cuts(15 if args.quick else 200, args.quick)
     finish(bars)
 
 

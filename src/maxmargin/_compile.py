@@ -40,6 +40,9 @@ INLINED: dict[str, Any] = {"forceinline": True, **OPTIONS}
 helper = register_jitable(**INLINED)
 """Marks a plain function that compiled verbs may call; from Python it stays the plain function."""
 
+routine = register_jitable(**OPTIONS)
+"""The same for functions that run long and are called from several places: compiled once, and called."""
+
 
 def verb(stub: Callable) -> Callable:
     """Turn a documented signature into a generic function dispatched on its first argument."""

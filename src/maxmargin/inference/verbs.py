@@ -47,4 +47,5 @@ def find_marginals(plan, i, node, edge, scratch, node_out, edge_out):
 
     `node_out` has the layout of `node`; `edge_out` holds one table for each edge of the sample, in their order, none
     shared. Where all labelings are forbidden -inf is returned and nothing is written.
+    A plan that cannot sum over labelings raises a NotImplementedError, at both speeds.
     """

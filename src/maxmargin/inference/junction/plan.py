@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..graph_arrays import read_graphs
 from .elimination import Buckets, plan_buckets
 
 
@@ -76,13 +77,7 @@ def make_junction_plan(
     max_states : int
         Refuse graphs with a clique of more labelings than this.
     """
-    indices = (np.ascontiguousarray(one, np.int64) for one in (offsets, edge_offsets, tail, head))
-    offsets, edge_offsets, tail, head = indices
-    if len(offsets) != len(edge_offsets) or not edge_offsets[-1] == len(tail) == len(head):
-        raise ValueError(
-            f"{len(offsets)} offsets and {len(edge_offsets)} edge_offsets, which end at {edge_offsets[-1]}, do not fit "
-            f"{len(tail)} tails and {len(head)} heads"
-        )
+    offsets, edge_offsets, tail, head = read_graphs(offsets, edge_offsets, tail, head)
     if np.ndim(label_counts) and len(label_counts) != offsets[-1]:
         raise ValueError(f"{len(label_counts)} label_counts for {offsets[-1]} nodes")
     counts = np.broadcast_to(np.asarray(label_counts, np.int64), offsets[-1])
@@ -96,7 +91,6 @@ def make_junction_plan(
     for i in range(len(graphs)):
         own_edges = slice(edge_offsets[i], edge_offsets[i + 1])
         own_counts = counts[offsets[i] : offsets[i + 1]]
-        _check_edges(i, tail[own_edges], head[own_edges], len(own_counts))
         key = tail[own_edges].tobytes(), head[own_edges].tobytes(), own_counts.tobytes()
         if key not in numbers:
             edges = list(zip(tail[own_edges].tolist(), head[own_edges].tolist(), strict=True))
@@ -107,15 +101,6 @@ def make_junction_plan(
     tables = np.concatenate([np.empty(0, np.int64), *(found[g].tables for g in graphs)]).astype(np.int64)
     label_offsets = np.concatenate([[0], np.cumsum(counts)])
     return JunctionPlan(offsets, label_offsets, edge_offsets, tail, head, tables, graphs, **_joined(found))
-
-
-def _check_edges(i: int, tail: np.ndarray, head: np.ndarray, n_nodes: int) -> None:
-    wrong = (tail == head) | (np.minimum(tail, head) < 0) | (np.maximum(tail, head) >= n_nodes)
-    for e in np.flatnonzero(wrong):
-        a, b = tail[e], head[e]
-        if a == b and 0 <= a < n_nodes:
-            raise ValueError(f"sample {i}, edge {e}: it joins node {a} with itself; add its scores to the node's")
-        raise ValueError(f"sample {i}, edge {e}: it joins nodes {a} and {b}, but the sample has {n_nodes} nodes")
 
 
 def _limits(i: int, counts: list[int], max_width: int, max_states: int) -> Callable:
