@@ -11,7 +11,7 @@ from scipy import sparse
 
 from maxmargin.inference import make_junction_plan, make_tree_plan
 from maxmargin.structures import CustomProblem, TransitionMask, make_chain_problem, make_multiclass_problem
-from maxmargin.structures.pairwise import links_of, make_chains, make_pairwise_problem, make_sites
+from maxmargin.structures.pairwise import links_of, make_chains, make_pairwise_problem, make_sites, potts_links_of
 from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 from reference import (
     EnumeratedProblem,
@@ -166,6 +166,7 @@ def graph_pair(
     seed: int = 0,
     *,
     n_edge_features: int = 0,
+    potts: bool = False,
     is_sparse: bool = False,
     masked: bool = False,
     **options: Any,
@@ -186,6 +187,7 @@ def graph_pair(
     else:
         sites = make_sites(X, offsets, intercept=True, boundary=False)
         links, plan, edges = graph_parts(kind, sites, mask, K, edge_rows)
+        links = potts_links_of(plan, edge_rows) if potts else links
     problem = make_pairwise_problem(sites, links, plan, np.concatenate(labels), K, **options)
     dense, dense_edges = (m.toarray() if sparse.issparse(m) else m for m in (X, edge_rows))
     nodes = np.split(dense, offsets[1:-1])
@@ -194,7 +196,11 @@ def graph_pair(
     )
 
     def joint_feature(i: int, y: Any) -> np.ndarray:
-        return graph_joint_feature(nodes[i], y, edges[i], of_edges[i], K)
+        full = graph_joint_feature(nodes[i], y, edges[i], of_edges[i], K)
+        if not potts:
+            return full
+        node, link = np.split(full, [(nodes[i].shape[1] + 1) * K])
+        return np.concatenate([node, -(link.reshape(-1, K, K) * (1 - np.eye(K))).sum(axis=(1, 2))])
 
     def allows(i: int, y: Any) -> bool:
         inside = all(mask.allowed[y[s], y[t]] for s, t in edges[i])
@@ -216,6 +222,8 @@ GRAPHS = {
     "tree masked": {"masked": True, "cost": COST},
     "tree featured": {"n_edge_features": 2},
     "tree featured masked": {"n_edge_features": 3, "is_sparse": True, "masked": True},
+    "tree potts": {"n_edge_features": 2, "potts": True},
+    "cycle potts": {"kind": "cycle", "n_edge_features": 3, "potts": True, "is_sparse": True, "cost": COST},
     "cycle": {"kind": "cycle", "is_sparse": True},
     "cycle featured": {"kind": "cycle", "n_edge_features": 2, "sample_weight": [1, 2, 0, 3], "normalize": False},
     "chain featured": {"kind": "chain", "n_edge_features": 2, "class_weight": [1.0, 2.0, 0.3]},

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -52,6 +52,19 @@ class Posed(NamedTuple):
     total_weight: float  # of the samples
     fitted: dict[str, Any]  # attributes that do not depend on the weights
     unpack: Callable[[np.ndarray], dict[str, Any]]  # attributes from the flat weights
+    positive: Any = None  # indices of weights that must be >= 0, or the problem could not be solved
+
+
+def solver_for(solver: Any, posed: Posed) -> Solver:
+    """The solver itself, or the one a name means, with the bounds that the problem needs."""
+    chosen = get_solver(solver, posed.problem)
+    if posed.positive is None:
+        return chosen
+    if not (chosen.lower is None and chosen.upper is None and chosen.positive is None):
+        raise ValueError(
+            "the weights of the edges are kept >= 0 here: leave lower, upper and positive of the solver out"
+        )
+    return clone(chosen).set_params(positive=posed.positive)
 
 
 class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
@@ -76,9 +89,10 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
 
         `given` goes with X and y.
         """
-        problem, total_weight, fitted, unpack = self._pose(X, y, **given)
+        posed = self._pose(X, y, **given)
+        problem, total_weight, fitted, unpack, _ = posed
         lam = self._regularization(total_weight)
-        solver = get_solver(self.solver, problem)
+        solver = solver_for(self.solver, posed)
         root = self._init_callback_context(max_subtasks=None)
         told = {"estimator": self, "X": X, "y": y}
         told["metadata"] = {name: value for name, value in given.items() if value is not None}

@@ -11,12 +11,13 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from ..inference import make_junction_plan, make_tree_plan
+from ..inference import make_cut_plan, make_junction_plan, make_tree_plan
 from ..solvers.base import check_count
 from ..structures.masks import TransitionMask
-from ..structures.pairwise import links_of, make_pairwise_problem, make_sites
+from ..structures.pairwise import make_pairwise_problem, make_sites
 from ._base import Posed, check_cost_matrix, class_weights, defaults_of, init_of
 from ._decoding import Scored
+from ._edge_weights import DifferenceWeights, PairWeights
 from ._inputs import (
     Graph,
     Tree,
@@ -71,6 +72,9 @@ class GraphLabeling(LabelingEstimator):
         """Features of the plan's edges, in their order."""
         raise NotImplementedError
 
+    def _edge_weights(self) -> PairWeights | DifferenceWeights:
+        return PairWeights()
+
     def _pose(self, X: Any, y: Any, sample_weight: Any = None, numbers: Any = None) -> Posed:
         """`numbers` are those that users know the samples by."""
         if self.loss not in LOSSES:
@@ -90,9 +94,11 @@ class GraphLabeling(LabelingEstimator):
             return self._pose(*samples, sample_weight=weight[kept], numbers=kept)
         numbers = np.arange(len(weight)) if numbers is None else numbers
         allowed = _as_allowed(self.transition_mask, classes, codes, plan, numbers)
+        edge_weights = self._edge_weights()
+        sites = make_sites(rows, offsets, intercept=bool(self.fit_intercept), boundary=False)
         problem = make_pairwise_problem(
-            make_sites(rows, offsets, intercept=bool(self.fit_intercept), boundary=False),
-            links_of(plan, n_labels, allowed, edge_matrix),
+            sites,
+            edge_weights.links(plan, n_labels, allowed, edge_matrix),
             plan,
             codes,
             n_labels,
@@ -108,18 +114,17 @@ class GraphLabeling(LabelingEstimator):
             "vectorizer_": vectorizer,
             "transition_mask_": allowed,
         }
-        return Posed(problem, weight.sum(), fitted, partial(self._unpack, rows.shape[1], n_labels))
+        positive = edge_weights.positive(sites.n_rows * n_labels, 0 if edge_matrix is None else edge_matrix.shape[1])
+        return Posed(problem, weight.sum(), fitted, partial(self._unpack, rows.shape[1], n_labels), positive)
 
     def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
         """The fitted attributes, from the structure's flat weights."""
         n_rows = n_features + bool(self.fit_intercept)
         node, links = w[: n_rows * n_labels].reshape(-1, n_labels), w[n_rows * n_labels :]
-        links = links.reshape(-1, n_labels, n_labels)
         return {
             "coef_": node[:n_features].T,
             "intercept_": node[-1] if self.fit_intercept else np.zeros(n_labels),
-            "transitions_": links[0],
-            "edge_coef_": links[1:],
+            **self._edge_weights().attributes(links, n_labels),
         }
 
     def _lay_out(self, X: Any) -> tuple[Scored, bool]:
@@ -137,9 +142,10 @@ class GraphLabeling(LabelingEstimator):
         if edge_features is not None:
             edge_matrix = self._edge_matrix(plan, edge_features, self.n_edge_features_in_)
         sites = make_sites(rows, offsets, intercept=True, boundary=False)
-        parts = [self.coef_.T, self.intercept_, self.transitions_, self.edge_coef_]
-        w = np.concatenate([part.ravel() for part in parts])
-        links = links_of(plan, n_labels, self.transition_mask_, edge_matrix)
+        edge_weights = self._edge_weights()
+        of_edges = edge_weights.flat(self.transitions_, self.edge_coef_)
+        w = np.concatenate([self.coef_.T.ravel(), self.intercept_, of_edges])
+        links = edge_weights.links(plan, n_labels, self.transition_mask_, edge_matrix)
         return Scored(sites, links, plan, w, n_labels, self.n_jobs), False
 
 
@@ -209,10 +215,13 @@ class GraphSVM(GraphLabeling):
 
     Parameters
     ----------
-    inference : "junction"
-        How labelings are found: exactly, by junction trees, for graphs of low tree-width.
+    inference : "junction" or "cut"
+        How labelings are found, exactly. By junction trees, for graphs of low tree-width; or by minimum cuts, for two
+        labels and any graph: then an edge costs ``w_0 + <w, edge features>`` where the labels of its ends differ, with
+        w >= 0 (kept by the solver) and edge features that are >= 0.
     max_width : int
-        Graphs of a larger tree-width are refused: cost and memory grow with the number of labels to its power.
+        For "junction": graphs of a larger tree-width are refused, since cost and memory grow with the number of labels
+        to its power.
     transition_mask : (K, K) bool array or None
         Which label of an edge's first node (row) may go with which of its second (column).
     others : as in `ChainSVM`
@@ -235,6 +244,9 @@ class GraphSVM(GraphLabeling):
             raise ValueError(f"inference must be one of {sorted(PLANS)}, got {self.inference!r}")
         return PLANS[self.inference](self, offsets, stack_edges(links), n_labels, shared)
 
+    def _edge_weights(self) -> PairWeights | DifferenceWeights:
+        return DifferenceWeights() if self.inference == "cut" else PairWeights()
+
     def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
         return stack_edge_features(features, np.diff(plan.edge_offsets), n_features)
 
@@ -244,4 +256,10 @@ def _junction(model: GraphSVM, offsets: np.ndarray, edges: Any, n_labels: int, s
     return make_junction_plan(offsets, edge_offsets, tail, head, n_labels, shared=shared, max_width=width)
 
 
-PLANS: dict[str, Callable[..., Any]] = {"junction": _junction}
+def _cut(model: GraphSVM, offsets: np.ndarray, edges: Any, n_labels: int, shared: bool) -> Any:
+    if n_labels != 2:
+        raise ValueError(f'inference="cut" is for two labels, and there are {n_labels}: take "junction"')
+    return make_cut_plan(offsets, *edges, shared=False)
+
+
+PLANS: dict[str, Callable[..., Any]] = {"junction": _junction, "cut": _cut}

@@ -15,7 +15,7 @@ from ..solvers.path.path import Callback
 from ..solvers.path.rules import ApproximatePath, Grid
 from ..solvers.path.runs import Effort, Run, certified
 from ..solvers.result import COLUMNS
-from ._base import MaxMarginEstimator
+from ._base import MaxMarginEstimator, solver_for
 
 
 class EstimatorPath(Path):
@@ -42,7 +42,8 @@ class EstimatorPath(Path):
         self._posed = own._pose(X, y, **given)
         self.scores: np.ndarray | None = None
         effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
-        super().__init__(self._posed.problem, own.solver if solver is None else solver, rule, run, effort, warm=warm)
+        chosen = solver_for(own.solver if solver is None else solver, self._posed)
+        super().__init__(self._posed.problem, chosen, rule, run, effort, warm=warm)
 
     def _append(self, *piece: Any) -> None:
         super()._append(*piece)

@@ -3,7 +3,7 @@
 from . import blocks, featured, labelings  # they register the verbs
 from .chain import make_chain_problem, make_chains
 from .decoding import decode, decode_marginals, decode_max_marginals, decode_top
-from .graph import links_of
+from .graph import links_of, potts_links_of
 from .layout import PairwiseProblem, make_pairwise_problem, pairwise_work
 from .sites import make_sites
 
@@ -22,4 +22,5 @@ __all__ = [
     "make_pairwise_problem",
     "make_sites",
     "pairwise_work",
+    "potts_links_of",
 ]

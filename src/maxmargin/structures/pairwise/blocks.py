@@ -52,13 +52,13 @@ def _(problem, work, w, i):
         costs = problem.cost[problem.labels[begin + t]]
         for k in range(n_labels):
             work.node[t, k] += problem.loss_scale[i] * costs[k]
-    prepare_links(problem.links, work, link_weights(sites, n_labels, w), i)
+    prepare_links(problem.links, work, link_weights(problem.links, sites, n_labels, w), i)
 
 
 @implements(find_corner, PairwiseProblem)
 def _(problem, work, w, i):
     sites, n_labels = problem.sites, problem.cost.shape[0]
-    edge = link_scores(problem.links, work, link_weights(sites, n_labels, w), i)
+    edge = link_scores(problem.links, work, link_weights(problem.links, sites, n_labels, w), i)
     node = work.node.reshape(work.node.size)[: (sites.offsets[i + 1] - sites.offsets[i]) * n_labels]
     return find_best(problem.plan, i, node, edge, work.scratch, work.labels)
 
@@ -81,7 +81,7 @@ def _(problem, work, w, i):
 
 @helper
 def labeling_value(problem, work, w, i, labels):
-    weights = link_weights(problem.sites, problem.cost.shape[0], w)
+    weights = link_weights(problem.links, problem.sites, problem.cost.shape[0], w)
     total = score_labeling(problem.links, problem.sites, work, weights, i, labels)
     for t in range(labels.shape[0]):
         total += work.node[t, labels[t]]
@@ -96,7 +96,9 @@ def _(problem, blocks, work, w, i):
     for t in range(begin, end):
         for k in range(n_labels):
             total += work.node[t - begin, k] * blocks.node[t, k]
-    return total + score_marginals(problem.links, blocks, work, link_weights(problem.sites, n_labels, w), i)
+    return total + score_marginals(
+        problem.links, blocks, work, link_weights(problem.links, problem.sites, n_labels, w), i
+    )
 
 
 @implements(direction_norm, PairwiseProblem)
@@ -187,7 +189,7 @@ def _(problem, blocks, work, w, i, gamma, scale):
             for k in range(n_labels):
                 blocks.node[t, k] *= 1.0 - gamma
             blocks.node[t, label] = plus(blocks.node[t, label], gamma)
-    move_links(problem.links, sites, blocks, work, link_weights(sites, n_labels, w), i, gamma, scale)
+    move_links(problem.links, sites, blocks, work, link_weights(problem.links, sites, n_labels, w), i, gamma, scale)
     blocks.loss[i] += gamma * (corner_loss(problem, work, i) - blocks.loss[i])
     keep = 1.0 - gamma
     blocks.norm[i] = keep * (keep * blocks.norm[i] + 2.0 * gamma * work.products[0]) + gamma * gamma * work.products[1]
@@ -230,7 +232,7 @@ def _(problem, blocks, work, i, scale, mass, w):
                 work.active[n_active], work.values[n_active] = k, value
                 n_active += 1
         spread(sites, t, begin, end, scale, n_active, work.active, work.values, weights)
-    labels, of_links = problem.labels[begin:end], link_weights(sites, n_labels, w)
+    labels, of_links = problem.labels[begin:end], link_weights(problem.links, sites, n_labels, w)
     add_marginals(problem.links, sites, labels, blocks, work, i, scale, mass, of_links)
 
 
@@ -246,4 +248,6 @@ def _(problem, work, i, scale, w):
             work.active[0], work.active[1] = true, corner
             work.values[0], work.values[1] = 1.0, -1.0
             spread(sites, t, begin, end, scale, 2, work.active, work.values, weights)
-    add_difference(problem.links, sites, problem.labels[begin:end], work, i, scale, link_weights(sites, n_labels, w))
+    add_difference(
+        problem.links, sites, problem.labels[begin:end], work, i, scale, link_weights(problem.links, sites, n_labels, w)
+    )

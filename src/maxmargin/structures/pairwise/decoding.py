@@ -16,7 +16,7 @@ def score_sample(sites, links, work, w, i):
     """Scores of the sites, flat, and of the links of one sample."""
     n_labels = work.node.shape[1]
     begin, end = sites.offsets[i], sites.offsets[i + 1]
-    weights = link_weights(sites, n_labels, w)
+    weights = link_weights(links, sites, n_labels, w)
     score_sites(sites, site_weights(sites, n_labels, w), begin, end - begin, work.node)
     prepare_links(links, work, weights, i)
     node = work.node.reshape(work.node.size)[: (end - begin) * n_labels]  # not what longer samples have left behind

@@ -1,17 +1,18 @@
 """Links with features: each has a score table and marginals of its own.
 
-Link e has the features x_e, with K^2 weights each: a pair of labels is to a link what a label is to a site. Norms are
-not kept but summed in feature space, in a buffer.
+Link e has the features x_e, with a row of weights each: K^2, so that a pair of labels is to a link what a label is to a
+site; or one, for all pairs of different labels (Potts). Norms are not kept but summed in feature space, in a buffer.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..._compile import helper, implements
+from ..._compile import helper, implements, verb
 from ..rows import add_outer, add_scores, drain_squares
 from .links import (
     Featured,
+    Potts,
     accumulate_links,
     add_difference,
     add_marginals,
@@ -37,22 +38,22 @@ from .links import (
 )
 
 
-@implements(n_link_rows, Featured)
+@implements(n_link_rows, Featured, Potts)
 def _(links):
     return links.n_rows
 
 
-@implements(n_tables, Featured)
+@implements(n_tables, Featured, Potts)
 def _(links, n):
     return links.tails.shape[0]
 
 
-@implements(n_pool_tables, Featured)
+@implements(n_pool_tables, Featured, Potts)
 def _(links):
     return links.most
 
 
-@implements(new_link_buffer, Featured)
+@implements(new_link_buffer, Featured, Potts)
 def _(links, n_pairs):
     return np.zeros((links.n_rows, n_pairs))
 
@@ -62,10 +63,19 @@ def count_links(links, i):
     return links.offsets[i + 1] - links.offsets[i]
 
 
-@helper
+@verb
 def pair_of(links, i, e, labels, n_labels):
-    """The pair of labels of link e, as one number."""
+    """Which weights of a row the labels of link e take, or -1 for none."""
+
+
+@implements(pair_of, Featured)
+def _(links, i, e, labels, n_labels):
     return labels[tail(links, i, e)] * n_labels + labels[head(links, i, e)]
+
+
+@implements(pair_of, Potts)
+def _(links, i, e, labels, n_labels):
+    return 0 if labels[tail(links, i, e)] != labels[head(links, i, e)] else -1
 
 
 @implements(prepare_links, Featured)
@@ -79,17 +89,29 @@ def _(links, work, weights, i):
         add_scores(links.rows, links.offsets[i] + e, weights, scores)
 
 
-@implements(link_scores, Featured)
+@implements(prepare_links, Potts)
+def _(links, work, weights, i):
+    n_labels = work.node.shape[1]
+    n_pairs = n_labels * n_labels
+    for e in range(count_links(links, i)):
+        score = work.masses[:1]
+        score[0] = 0.0
+        add_scores(links.rows, links.offsets[i] + e, weights, score)
+        for p in range(n_pairs):
+            work.edge[e * n_pairs + p] = 0.0 if p // n_labels == p % n_labels else score[0]
+
+
+@implements(link_scores, Featured, Potts)
 def _(links, work, weights, i):
     return work.edge
 
 
-@implements(score_labeling, Featured)
+@implements(score_labeling, Featured, Potts)
 def _(links, sites, work, weights, i, labels):
-    n_pairs, n_labels = weights.shape[1], work.node.shape[1]
+    n_labels = work.node.shape[1]
     total = 0.0
     for e in range(count_links(links, i)):
-        total += work.edge[e * n_pairs + pair_of(links, i, e, labels, n_labels)]
+        total += work.edge[(e * n_labels + labels[tail(links, i, e)]) * n_labels + labels[head(links, i, e)]]
     return total
 
 
@@ -108,17 +130,27 @@ def _(links, blocks, work, weights, i):
     return total
 
 
-@implements(corner_products, Featured)
+@implements(score_marginals, Potts)
+def _(links, blocks, work, weights, i):
+    n_labels = work.node.shape[1]
+    total = 0.0
+    for e in range(count_links(links, i)):
+        # labels 0 and 1 differ
+        total += blocks.edge[links.offsets[i] + e, 0, 0] * work.edge[e * n_labels * n_labels + 1]
+    return total
+
+
+@implements(corner_products, Featured, Potts)
 def _(links, sites, blocks, work, i):
     return 0.0, 0.0
 
 
-@implements(covered_norm, Featured)
+@implements(covered_norm, Featured, Potts)
 def _(links, sites, blocks, work, i):
     return 0.0
 
 
-@implements(pair_products, Featured)
+@implements(pair_products, Featured, Potts)
 def _(links, sites, blocks, work, i):
     return 0.0, 0.0
 
@@ -139,6 +171,8 @@ def list_marginals(blocks, at, sign, work):
 
 @helper
 def list_one(pair, value, count, work):
+    if pair < 0:
+        return count
     work.pairs[count], work.masses[count] = pair, value
     return count + 1
 
@@ -157,7 +191,7 @@ def drain_links(links, i, work):
     return total
 
 
-@implements(further_norm, Featured)
+@implements(further_norm, Featured, Potts)
 def _(links, sites, blocks, work, i):
     n_labels = work.node.shape[1]
     for e in range(count_links(links, i)):
@@ -176,7 +210,7 @@ def list_pair_of_labelings(links, i, e, corner, away, work):
     return 0 if to == other else list_one(other, -1.0, list_one(to, 1.0, 0, work), work)
 
 
-@implements(further_pair_norm, Featured)
+@implements(further_pair_norm, Featured, Potts)
 def _(links, sites, work, i):
     for e in range(count_links(links, i)):
         count = list_pair_of_labelings(links, i, e, work.labels, work.away, work)
@@ -184,40 +218,46 @@ def _(links, sites, work, i):
     return drain_links(links, i, work)
 
 
-@implements(move_links, Featured)
+@implements(move_links, Featured, Potts)
 def _(links, sites, blocks, work, weights, i, gamma, scale):
-    n_labels, keep = work.node.shape[1], 1.0 - gamma
+    side, keep = blocks.edge.shape[1], 1.0 - gamma
     for e in range(count_links(links, i)):
-        at, pair = links.offsets[i] + e, pair_of(links, i, e, work.labels, n_labels)
-        a, b = pair // n_labels, pair % n_labels
-        if blocks.edge[at, a, b] == 1.0:
+        at, pair = links.offsets[i] + e, pair_of(links, i, e, work.labels, work.node.shape[1])
+        if pair >= 0 and blocks.edge[at, pair // side, pair % side] == 1.0:
             continue
         count = list_one(pair, 1.0, list_marginals(blocks, at, -1.0, work), work)
         spread_links(links, at, -scale * gamma, count, work, weights)
-        for row in range(n_labels):
+        for row in range(side):
             if blocks.used[at, row]:
-                for column in range(n_labels):
+                for column in range(side):
                     blocks.edge[at, row, column] *= keep
                 blocks.used[at, row] = keep > 0.0
+        add_mass(blocks, at, pair, gamma)
+
+
+@helper
+def add_mass(blocks, at, pair, gamma):
+    """Mass of a pair of labels grows by gamma, or shrinks; a pair without weights has none."""
+    if pair >= 0:
+        side = blocks.edge.shape[1]
+        a, b = pair // side, pair % side
         blocks.edge[at, a, b] = plus(blocks.edge[at, a, b], gamma)
         blocks.used[at, a] = True
 
 
-@implements(move_pair_links, Featured)
+@implements(move_pair_links, Featured, Potts)
 def _(links, sites, blocks, work, weights, i, gamma, scale):
+    n_labels = work.node.shape[1]
     for e in range(count_links(links, i)):
         at = links.offsets[i] + e
         count = list_pair_of_labelings(links, i, e, work.labels, work.away, work)
         if count > 0:
             spread_links(links, at, -scale * gamma, count, work, weights)
-            a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
-            blocks.edge[at, a, b] += gamma
-            blocks.used[at, a] = True
-            a, b = work.away[tail(links, i, e)], work.away[head(links, i, e)]
-            blocks.edge[at, a, b] = plus(blocks.edge[at, a, b], -gamma)
+            add_mass(blocks, at, pair_of(links, i, e, work.labels, n_labels), gamma)
+            add_mass(blocks, at, pair_of(links, i, e, work.away, n_labels), -gamma)
 
 
-@implements(accumulate_links, Featured)
+@implements(accumulate_links, Featured, Potts)
 def _(links, totals, blocks, i, amount):
     n_labels = blocks.edge.shape[1]
     for at in range(links.offsets[i], links.offsets[i + 1]):
@@ -228,7 +268,7 @@ def _(links, totals, blocks, i, amount):
                     totals.edge[at, a, b] += amount * blocks.edge[at, a, b]
 
 
-@implements(add_marginals, Featured)
+@implements(add_marginals, Featured, Potts)
 def _(links, sites, labels, blocks, work, i, scale, mass, weights):
     n_labels = work.node.shape[1]
     for e in range(count_links(links, i)):
@@ -238,17 +278,16 @@ def _(links, sites, labels, blocks, work, i, scale, mass, weights):
         spread_links(links, at, scale, count, work, weights)
 
 
-@implements(add_difference, Featured)
+@implements(add_difference, Featured, Potts)
 def _(links, sites, labels, work, i, scale, weights):
     for e in range(count_links(links, i)):
         count = list_pair_of_labelings(links, i, e, labels, work.labels, work)
         spread_links(links, links.offsets[i] + e, scale, count, work, weights)
 
 
-@implements(set_truth, Featured)
+@implements(set_truth, Featured, Potts)
 def _(links, sites, labels, blocks, i):
+    n_labels = blocks.node.shape[1]
     for e in range(count_links(links, i)):
-        a, b = labels[tail(links, i, e)], labels[head(links, i, e)]
-        blocks.edge[links.offsets[i] + e, a, b] = 1.0
-        blocks.used[links.offsets[i] + e, a] = True
+        add_mass(blocks, links.offsets[i] + e, pair_of(links, i, e, labels, n_labels), 1.0)
     return 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..rows import as_rows
-from .links import Alike, Featured
+from .links import Alike, Featured, Potts
 
 
 def links_of(plan: Any, n_labels: int, allowed: np.ndarray | None = None, matrix: Any = None) -> Alike | Featured:
@@ -25,6 +25,18 @@ def links_of(plan: Any, n_labels: int, allowed: np.ndarray | None = None, matrix
     rows = as_rows(_with_constant(matrix))
     most = int(np.diff(plan.edge_offsets).max(initial=0))
     return Featured(mask, plan.edge_offsets, *ends, rows, matrix.shape[1] + 1, most)
+
+
+def potts_links_of(plan: Any, matrix: Any = None) -> Potts:
+    """The edges of a plan as links that cost where labels differ, by a constant and the features `matrix` (E, F) >= 0.
+
+    Scores are then ``-<w, x_e>`` for different labels, submodular where w >= 0.
+    """
+    matrix = np.zeros((len(plan.tail), 0)) if matrix is None else matrix
+    ends = np.asarray(plan.tail, np.int32), np.asarray(plan.head, np.int32)
+    most = int(np.diff(plan.edge_offsets).max(initial=0))
+    rows = as_rows(-_with_constant(matrix))
+    return Potts(np.empty((0, 0)), plan.edge_offsets, *ends, rows, matrix.shape[1] + 1, most)
 
 
 def _with_constant(matrix: Any) -> Any:

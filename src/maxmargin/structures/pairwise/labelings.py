@@ -183,6 +183,8 @@ def _(problem, blocks, work, w, i, gamma, scale):
             blocks.node[t, away] = plus(blocks.node[t, away], -gamma)
             costs = problem.cost[problem.labels[t]]
             loss += costs[corner] - costs[away]
-    move_pair_links(problem.links, sites, blocks, work, link_weights(sites, n_labels, w), i, gamma, scale)
+    move_pair_links(
+        problem.links, sites, blocks, work, link_weights(problem.links, sites, n_labels, w), i, gamma, scale
+    )
     blocks.loss[i] += gamma * problem.loss_scale[i] * loss
     blocks.norm[i] += gamma * (2.0 * work.products[0] + gamma * work.products[1])

@@ -1,7 +1,7 @@
 """Samples of sites and links laid out flat: problems to learn, dual state, scratch.
 
-Flat weights are ``[sites (F + extras, K) | links (R, K, K)]``. With kernel rows theirs stand for the F features, see
-:class:`~..rows.KernelRows`.
+Flat weights are ``[sites (F + extras, K) | links (R, K, K)]``, the latter (R,) for Potts links. With kernel rows theirs
+stand for the F features, see :class:`~..rows.KernelRows`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..._compile import helper, implements, kernel
 from ...inference.verbs import new_scratch
 from ..rows import flat_inner, has_features, stored
 from ..verbs import can_be_bounded, dimension, inner, n_blocks, new_blocks, new_totals, new_work
-from .links import n_link_rows, n_pool_tables, n_tables, new_link_buffer, set_truth
+from .links import link_width, n_link_rows, n_pool_tables, n_tables, new_link_buffer, set_truth, table_side
 from .sites import Sites, fill_gram
 
 # A block's Gram matrix is kept while its pairs of sites number at most this many times its non-zeros.
@@ -44,7 +44,9 @@ class PairwiseProblem(NamedTuple):
 
 class PairwiseBlocks(NamedTuple):
     node: np.ndarray  # (N, K)
-    edge: np.ndarray  # (tables, K, K): the sum over a block of links that are alike, or one a link
+    edge: (
+        np.ndarray
+    )  # (tables, K, K): the sum over a block of links that are alike, or one a link; (tables, 1, 1) for Potts
     used: np.ndarray  # (tables, K) bool: rows of `edge` that are not all zero
     loss: np.ndarray  # (n,)
     norm: np.ndarray  # (n,) |E phi_i|^2, kept for blocks with a Gram matrix, without links that have features
@@ -116,8 +118,8 @@ def make_pairwise_problem(
 
 
 @helper
-def link_weights(sites, n_labels, w):
-    return w[sites.n_rows * n_labels :].reshape((-1, n_labels * n_labels))
+def link_weights(links, sites, n_labels, w):
+    return w[sites.n_rows * n_labels :].reshape((-1, link_width(links, n_labels)))
 
 
 @implements(n_blocks, PairwiseProblem)
@@ -128,7 +130,7 @@ def _(problem):
 @implements(dimension, PairwiseProblem)
 def _(problem):
     n_labels = problem.cost.shape[0]
-    return (problem.sites.n_rows + n_link_rows(problem.links) * n_labels) * n_labels
+    return problem.sites.n_rows * n_labels + n_link_rows(problem.links) * link_width(problem.links, n_labels)
 
 
 @implements(inner, PairwiseProblem)
@@ -151,8 +153,8 @@ def _(problem):
 @implements(new_totals, PairwiseProblem)
 def _zero_blocks(problem):
     n, n_labels = n_blocks(problem), problem.cost.shape[0]
-    tables = n_tables(problem.links, n)
-    wanted = 8 * n_labels * (tables * n_labels + len(problem.labels))
+    tables, side = n_tables(problem.links, n), table_side(problem.links, n_labels)
+    wanted = 8 * (tables * side**2 + n_labels * len(problem.labels))
     if wanted > MOST_BYTES:
         raise MemoryError(
             f"the dual state of {n} samples with {n_labels} labels takes {wanted / 1e9:.0f} GB "
@@ -160,8 +162,8 @@ def _zero_blocks(problem):
         )
     return PairwiseBlocks(
         node=np.zeros((len(problem.labels), n_labels)),
-        edge=np.zeros((tables, n_labels, n_labels)),
-        used=np.zeros((tables, n_labels), np.bool_),
+        edge=np.zeros((tables, side, side)),
+        used=np.zeros((tables, side), np.bool_),
         loss=np.zeros(n),
         norm=np.zeros(n),
     )
@@ -192,7 +194,7 @@ def pairwise_work(
         buffer=np.zeros((buffer_rows, n_labels)),
         pairs=np.zeros(n_pairs + 1, np.int64),
         masses=np.zeros(n_pairs + 1),
-        link_buffer=new_link_buffer(links, n_pairs),
+        link_buffer=new_link_buffer(links, link_width(links, n_labels)),
     )
 
 

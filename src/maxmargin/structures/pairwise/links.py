@@ -32,12 +32,22 @@ def head(links, i, e):
 
 @verb
 def n_link_rows(links):
-    """Rows of K^2 weights."""
+    """Rows of weights."""
+
+
+@verb
+def link_width(links, n_labels):
+    """Weights of a row: one for each pair of labels that has its own."""
 
 
 @verb
 def n_tables(links, n):
     """Tables of marginals for n samples."""
+
+
+@verb
+def table_side(links, n_labels):
+    """Rows and columns of such a table."""
 
 
 @verb
@@ -174,23 +184,55 @@ class Featured(NamedTuple):
     most: int  # links of the largest sample
 
 
-@implements(n_links, Alike, Featured)
+class Potts(NamedTuple):
+    """Links as listed whose features count where the labels of their ends differ, whatever they are."""
+
+    mask: np.ndarray  # empty
+    offsets: np.ndarray  # (n + 1,)
+    tails: np.ndarray  # (E,) int32, counted inside the sample
+    heads: np.ndarray  # (E,) int32
+    rows: Rows  # (E, R)
+    n_rows: int  # R
+    most: int  # links of the largest sample
+
+
+@implements(n_links, Alike, Featured, Potts)
 def _(links, sites, i):
     return links.offsets[i + 1] - links.offsets[i]
 
 
-@implements(tail, Alike, Featured)
+@implements(tail, Alike, Featured, Potts)
 def _(links, i, e):
     return links.tails[links.offsets[i] + e]
 
 
-@implements(head, Alike, Featured)
+@implements(head, Alike, Featured, Potts)
 def _(links, i, e):
     return links.heads[links.offsets[i] + e]
 
 
 @implements(n_link_rows, Successive, Alike)
 def _(links):
+    return 1
+
+
+@implements(link_width, Successive, Alike, Featured)
+def _(links, n_labels):
+    return n_labels * n_labels
+
+
+@implements(link_width, Potts)
+def _(links, n_labels):
+    return 1
+
+
+@implements(table_side, Successive, Alike, Featured)
+def _(links, n_labels):
+    return n_labels
+
+
+@implements(table_side, Potts)
+def _(links, n_labels):
     return 1
 
 
