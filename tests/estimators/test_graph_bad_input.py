@@ -172,7 +172,7 @@ def test_no_list_of_samples(cls, case):
     assert_refuses(cls(), NO_SAMPLES[case], LABELS, f"X must be a list of {cls.__name__[:-3]} samples or tuples")
 
 
-@pytest.mark.parametrize("form", [list, lambda s: s[:1], lambda s: (*s, None, None), lambda s: s[0], lambda s: None])
+@pytest.mark.parametrize("form", [lambda s: s[:1], lambda s: (*s, None, None), lambda s: s[0], lambda s: None])
 @pytest.mark.parametrize("case", [TREE, CYCLE])
 def test_samples_that_are_no_tuples(case, form):
     X = [*case.X[:2], form(case.X[2]), case.X[3]]
@@ -256,7 +256,7 @@ def test_broken_edges_are_named_by_their_sample(weight):
     ids=lambda mask: type(mask).__name__ + str(np.shape(mask) if isinstance(mask, np.ndarray) else ""),
 )
 def test_masks(case, mask):
-    assert_refuses(case.cls(transition_mask=mask), case.X, LABELS, "transition_mask (must hold truth values|has shape)")
+    assert_refuses(case.cls(transition_mask=mask), case.X, LABELS, "transition_mask (must|has shape)")
 
 
 @pytest.mark.parametrize(

@@ -329,7 +329,7 @@ def test_equal_graphs_are_planned_once_and_scratch_follows_the_largest():
         (3, [(0, 3)], {}, "sample 0, edge 0: it joins nodes 0 and 3, but the sample has 3 nodes"),
         (3, [(-1, 2)], {}, "sample 0, edge 0: it joins nodes -1 and 2"),
         (4, CLIQUE, {"max_width": 2}, "sample 0: its graph has a width of 3 or more .* limit is max_width=2.* Raise"),
-        (4, CLIQUE, {"max_states": 15}, "sample 0: a clique of 4 nodes .* has 16 labelings.* max_states=15. Raise"),
+        (4, CLIQUE, {"max_states": 15}, "sample 0: a clique of 4 nodes .* has 16 labelings, more than 15"),
         (2, [(0, 1)], {"label_counts": [2, 3], "shared": True}, "share one table only where"),
         (2, [(0, 1)], {"label_counts": [2, 0]}, "at least one label"),
         (2, [(0, 1)], {"label_counts": [2, 2, 2]}, "3 label_counts for 2 nodes"),

@@ -36,10 +36,12 @@ class Split(NamedTuple):
 def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:
     """Take samples apart that are all given with features of edges, or all without."""
     wanted = ", ".join(kind._fields)
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        X = X.tolist()
     if not isinstance(X, (list, tuple)) or not len(X):
         raise ValueError(f"X must be a list of {kind.__name__} samples or tuples ({wanted}), at least one")
     for i, sample in enumerate(X):
-        if not isinstance(sample, tuple) or len(sample) not in (2, 3):
+        if not isinstance(sample, (tuple, list)) or len(sample) not in (2, 3):
             got = type(sample).__name__
             raise ValueError(f"X, sample {i}: must be a {kind.__name__} or a tuple ({wanted}), got {got}")
     samples = [kind(*sample) for sample in X]

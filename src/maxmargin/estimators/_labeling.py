@@ -14,22 +14,25 @@ from ._inputs import check_sample_weight, encode_labels, stack_labels, unstack
 
 
 class LabelingEstimator(MaxMarginEstimator):
-    """Base of estimators whose outputs are labels of the sites of a sample."""
+    """Base of estimators whose outputs are labels of the sites of a sample.
+
+    `lengths` are those of the sequences of a stacked X; outputs are flat then.
+    """
 
     classes_: np.ndarray
     _lay_out: Callable[..., tuple[Scored, bool]]  # of what predict is given, and whether outputs are to be flat
 
-    def predict(self, X: Any, **given: Any) -> Any:
+    def predict(self, X: Any, lengths: Any = None) -> Any:
         """The best labeling of each sample, a list of arrays."""
-        scored, flat = self._lay_out(X, **given)
+        scored, flat = self._lay_out(X, lengths)
         return self._as_given(self.classes_[self._best(scored)], scored, flat)
 
-    def decision_function(self, X: Any, **given: Any) -> Any:
+    def decision_function(self, X: Any, lengths: Any = None) -> Any:
         """Max-marginals: for every site and label, the score of the best labeling with that label there."""
-        scored, flat = self._lay_out(X, **given)
+        scored, flat = self._lay_out(X, lengths)
         return self._as_given(scored.max_marginals(), scored, flat)
 
-    def predict_topk(self, X: Any, k: int, **given: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def predict_topk(self, X: Any, k: int, lengths: Any = None) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """The k best labelings of each sample, best first.
 
         Returns
@@ -38,24 +41,24 @@ class LabelingEstimator(MaxMarginEstimator):
         scores : list of (m,) arrays
         """
         k = check_count("k", k)
-        labelings, scores = self._lay_out(X, **given)[0].top(k)
+        labelings, scores = self._lay_out(X, lengths)[0].top(k)
         return [self.classes_[codes] for codes in labelings], scores
 
-    def predict_marginals(self, X: Any, temperature: float = 1.0, **given: Any) -> Any:
+    def predict_marginals(self, X: Any, temperature: float = 1.0, lengths: Any = None) -> Any:
         """Probabilities of the labels of every site, where ``p(y) ~ exp(score(y) / temperature)``.
 
         A list of (T, K) arrays, columns in the order of ``classes_``. Max-margin learning does not fit probabilities:
         they rank, and are not calibrated.
         """
         check_positive("temperature", temperature)
-        scored, flat = self._lay_out(X, **given)
+        scored, flat = self._lay_out(X, lengths)
         marginals, logs = scored.marginals(float(temperature))
         _check_possible(logs, scored)
         return self._as_given(marginals, scored, flat)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> float:
         """Share of sites labelled right. A label never seen in training counts as wrong."""
-        scored, _ = self._lay_out(X, **given)
+        scored, _ = self._lay_out(X, lengths)
         offsets = scored.sites.offsets
         truth, _ = encode_labels(stack_labels(y, offsets), offsets, self.classes_)
         weight = check_sample_weight(sample_weight, len(offsets) - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +21,7 @@ from ._inputs import check_sample_weight, needs_vectorizer, split_chains, stack_
 from ._kernels import PRECOMPUTED
 from .chain import ChainSVM
 from .multiclass import MulticlassSVM
-from .path import EstimatorPath, regularization_path
+from .path import EstimatorPath, regularization_path, scores_along
 
 NOT_THEIRS = ("lam", "warm_start")  # parameters of the single estimator that mean nothing here
 
@@ -40,26 +40,34 @@ def _labels_in(y: Any) -> np.ndarray:
     return np.unique(np.concatenate([np.ravel(labels) for labels in y]))
 
 
-def cut_to_labels(single: Any, kept: np.ndarray) -> Any:
-    """The estimator for data that lack some labels: without their rows and columns in what is given for all labels."""
+def cut_to_labels(single: Any, every: np.ndarray, present: np.ndarray) -> Any:
+    """The estimator for data that lack some labels: without them in what is given for all labels."""
+    kept = np.isin(every, present)
     if kept.all():
         return single
     params = single.get_params(deep=False)
-    tables = {name: params[name] for name in ("cost_matrix", "transition_mask") if isinstance(params.get(name), Sized)}
-    return clone(single).set_params(**{name: _cut(table, kept) for name, table in tables.items()})
+    changed = {name: _cut(params[name], kept) for name in ("cost_matrix", "transition_mask") if name in params}
+    if isinstance(single.class_weight, Mapping):
+        here = set(present.tolist())
+        changed["class_weight"] = {label: one for label, one in single.class_weight.items() if label in here}
+    return clone(single).set_params(**changed)
 
 
 def _cut(table: Any, kept: np.ndarray) -> Any:
     if isinstance(table, TransitionMask):
         return TransitionMask(*(_cut(part, kept) for part in table))
-    if isinstance(table, str) or np.shape(table) not in ((len(kept), len(kept)), (len(kept),)):
+    if table is None or isinstance(table, str) or np.shape(table) not in ((len(kept), len(kept)), (len(kept),)):
         return table  # which fit will say
     table = np.asarray(table)
     return table[np.ix_(*[kept] * table.ndim)]
 
 
 class PathCV(MaxMarginEstimator):
-    """What cross-validated estimators share. Stands before the single estimator among the bases of a class."""
+    """What cross-validated estimators share. Stands before the single estimator among the bases of a class.
+
+    max_passes holds for each breakpoint, max_seconds for each path and for the final fit. The smallest lam compared is
+    that which the paths of all folds reach.
+    """
 
     single: type[MaxMarginEstimator]  # what is fitted to a fold
     lam, warm_start = None, False
@@ -94,17 +102,16 @@ class PathCV(MaxMarginEstimator):
         names = defaults_of(self.single).keys() - set(NOT_THEIRS)
         single = self.single(**{name: getattr(self, name) for name in names})
         scorer = check_scoring(single, self.scoring)
-        labels = y if is_classifier(self) else None
+        labels, every = y if is_classifier(self) else None, _labels_in(take(y, np.flatnonzero(weight)))
         paths, scores = list[EstimatorPath](), list[np.ndarray]()
         for train, test in check_cv(self.cv, labels, classifier=is_classifier(self)).split(X, labels):
             rule = self.eps, self.kappa, self.lam_min, bool(self.heuristic)
             X_train, y_train = take(X, train), take(y, train)
-            fold = cut_to_labels(single, np.isin(_labels_in(y), _labels_in(y_train)))
+            fold = cut_to_labels(single, every, _labels_in(take(y, train[weight[train] > 0])))
             path = regularization_path(fold, X_train, y_train, *rule, sample_weight=weight[train])
             if path.ended == Status.INTERRUPTED:
                 raise KeyboardInterrupt
-            X_test, y_test = take(X, test), take(y, test)
-            scores.append(np.array([scorer(path.estimator_at(lam), X_test, y_test) for lam in path.breakpoints]))
+            scores.append(scores_along(path, scorer, take(X, test), take(y, test)))
             paths.append(path)
         # scores are constant between breakpoints, so at those of all folds they are known for every lam
         lams = np.unique(np.concatenate([path.breakpoints for path in paths]))[::-1]

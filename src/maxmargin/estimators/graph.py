@@ -127,8 +127,10 @@ class GraphLabeling(LabelingEstimator):
             **self._edge_weights().attributes(links, n_labels),
         }
 
-    def _lay_out(self, X: Any) -> tuple[Scored, bool]:
+    def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)
+        if lengths is not None:
+            raise ValueError("lengths goes with sequences stacked in one matrix; trees and graphs come one by one")
         features, edges, edge_features = split_samples(X, self.kind)
         if (edge_features is None) != (self.n_edge_features_in_ is None):
             now, then = ("without", "with") if edge_features is None else ("with", "without")
@@ -155,6 +157,8 @@ def _as_allowed(mask: Any, classes: np.ndarray, codes: np.ndarray, plan: Any, nu
         return None
     if isinstance(mask, TransitionMask):
         raise ValueError("transition_mask must hold truth values: give TransitionMask.allowed, only chains have ends")
+    if isinstance(mask, str):
+        raise ValueError(f"transition_mask must be a (K, K) array here, got {mask!r}: names are for chains")
     allowed = np.asarray(mask)
     if allowed.shape != (len(classes), len(classes)):
         raise ValueError(f"transition_mask has shape {allowed.shape}, but there are {len(classes)} labels")
@@ -184,7 +188,7 @@ class TreeSVM(GraphLabeling):
     ----------
     transition_mask : (K, K) bool array or None
         Which label of a node (row) may go with which of its parent (column), in the order of ``classes_``.
-    others : as in `ChainSVM`
+    others : as in `ChainSVM`, which alone has fit_boundary and kernels
 
     Attributes
     ----------
@@ -224,7 +228,7 @@ class GraphSVM(GraphLabeling):
         to its power.
     transition_mask : (K, K) bool array or None
         Which label of an edge's first node (row) may go with which of its second (column).
-    others : as in `ChainSVM`
+    others : as in `ChainSVM`, which alone has fit_boundary and kernels
 
     Attributes
     ----------

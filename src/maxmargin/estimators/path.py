@@ -38,6 +38,11 @@ class EstimatorPath(Path):
         warm: bool = True,
         **given: Any,
     ):
+        if not isinstance(estimator, MaxMarginEstimator) or "lam" not in estimator.get_params():
+            raise TypeError(
+                f"a path is that of a single estimator with a lam, such as ChainSVM(), got {type(estimator).__name__}: "
+                "transform X before, rather than in a pipeline"
+            )
         self.estimator = own = clone(estimator)
         self._posed = own._pose(X, y, **given)
         self.scores: np.ndarray | None = None
@@ -76,14 +81,23 @@ class EstimatorPath(Path):
         model._become({**self._posed.fitted, **self._posed.unpack(self.coef_at(lam)), **certificate})
         return model
 
-    def select(self, X: Any, y: Any, scoring: Any = None) -> Any:
+    def select(self, X: Any, y: Any, scoring: Any = None, **given: Any) -> Any:
         """The fitted estimator that scores best on validation data; of several, that of the largest lam.
 
         Weights are constant between breakpoints, so one look at each covers every lam. The scores stay in ``scores``.
+        `given` goes with X and y to the scorer, such as lengths.
         """
         scorer = check_scoring(self.estimator, scoring)
-        self.scores = np.array([scorer(self.estimator_at(lam), X, y) for lam in self.breakpoints])
+        self.scores = scores_along(self, scorer, X, y, **given)
         return self.estimator_at(self.breakpoints[int(np.argmax(self.scores))])
+
+
+def scores_along(path: EstimatorPath, scorer: Any, X: Any, y: Any, **given: Any) -> np.ndarray:
+    """Scores of the models at all breakpoints."""
+    scores = np.array([scorer(path.estimator_at(lam), X, y, **given) for lam in path.breakpoints], np.float64)
+    if np.isnan(scores).any():
+        raise ValueError(f"scoring gave NaN at lam = {path.breakpoints[int(np.argmax(np.isnan(scores)))]:g}")
+    return scores
 
 
 def regularization_path(

@@ -82,7 +82,9 @@ def _depths(offsets: np.ndarray, parents: np.ndarray) -> np.ndarray:
         if np.any(wrong):
             v = int(np.argmax(wrong))
             sample, node = _place_of(offsets, v)
-            raise ValueError(f"sample {sample}: the edge {node} -> {parents[v]} leads to {what}")
+            raise ValueError(
+                f"sample {sample}: the edge {node} -> {parents[v]} leads to {what}; nodes count from 0, roots have -1"
+            )
     above = np.append(np.where(parents < 0, n_nodes, begin + parents), n_nodes)  # the last entry: above all roots
     depth = (above != n_nodes).astype(np.int64)
     for _ in range(int(np.max(lengths, initial=0)).bit_length()):

@@ -104,7 +104,7 @@ def make_junction_plan(
 
 
 def _limits(i: int, counts: list[int], max_width: int, max_states: int) -> Callable:
-    advice = "remove edges, or use inference that is not exact"
+    advice = "remove edges or merge labels"
 
     def check(v, left):
         if len(left) > max_width:
@@ -115,8 +115,8 @@ def _limits(i: int, counts: list[int], max_width: int, max_states: int) -> Calla
         states = math.prod(counts[u] for u in (v, *left))
         if states > max_states:
             raise ValueError(
-                f"sample {i}: a clique of {len(left) + 1} nodes of its graph has {states} labelings, the limit is "
-                f"max_states={max_states}. Raise the limit, {advice}"
+                f"sample {i}: a clique of {len(left) + 1} nodes of its graph has {states} labelings, more than "
+                f"{max_states}: {advice}"
             )
 
     return check

@@ -72,7 +72,7 @@ class Path:
     Attributes
     ----------
     breakpoints : (J,) lam_1 > lam_2 > ...
-    gaps : (J,) certified duality gaps at the breakpoints; infinite on a heuristic path, until `certify`
+    gaps : (J,) certified duality gaps at the breakpoints; on a heuristic path infinite but the first, until `certify`
     hinges, norms : (J,) training hinge losses and |w|; on a heuristic path estimates, until `certify`
     passes, oracle_calls, seconds : (J,) effort for each breakpoint
     lam_end : how far down the last weights serve; 0 if for every lam
@@ -82,6 +82,7 @@ class Path:
 
     def __init__(self, problem: Any, solver: Any, rule: Any, run: Run, effort: Effort, *, warm: bool = True):
         began = time.perf_counter()
+        check_limits(rule.tol, effort.max_passes, effort.max_seconds)
         self._passes = Passes(as_problem(problem), effort.n_jobs)
         self.problem, self.solver = self._passes.problem, get_solver(solver, problem)
         self._box = self.solver.box(self.problem)
@@ -209,6 +210,10 @@ class Path:
                 seconds = time.perf_counter() - before
                 cost = Cost(cost.passes, cost.oracle_calls + self._passes.n, cost.seconds + seconds)
                 self._pieces[j] = Piece(lam, bracket._replace(hinge=max(hinge, 0.0)), True, cost)
+        if self._next.ended is PathEnd.HINGE:  # an estimate may have said so
+            last = self._pieces[-1]
+            step = self._rule.after(last.lam, last.bracket)
+            self._next, self._stopped = step, None if step.ended else Status.UNCERTIFIED
         return self.worst_gap
 
     def plot(self, figure: Figure | None = None) -> Figure:

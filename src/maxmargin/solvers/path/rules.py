@@ -52,7 +52,7 @@ class ApproximatePath:
         return replace(self, lam_min=lam_min)
 
     def after(self, lam: float, bracket: Bracket) -> Step:
-        lowest = bracket.reach(self.eps * (1.0 - ROUNDING))
+        lowest = min(bracket.reach(self.eps * (1.0 - ROUNDING)), (1.0 - ROUNDING) * lam)
         if lowest <= 0.0:  # osokin16, Alg. 7, l. 10; its line 7 is printed the wrong way round
             return Step(0.0, PathEnd.HINGE)
         return Step(lowest, PathEnd.LAM_MIN if lowest < (self.lam_min or 0.0) else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ class WeightStore:
 
     def __init__(self) -> None:
         self.file: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (lives as long as the store)
+        self.lock = threading.Lock()  # of the place in the file
         self.places: list[_Place] = []
         self.length = 0
 
@@ -41,11 +43,12 @@ class WeightStore:
 
     def __getitem__(self, j: int) -> np.ndarray:
         place = self.places[j]
-        self.file.seek(place.offset)
-        if place.n_indices < 0:
-            return self._read(place.n_values, np.float64)
-        w, indices = np.zeros(self.length), self._read(place.n_indices, np.int64)
-        w[indices] = self._read(place.n_values, np.float64)
+        with self.lock:
+            self.file.seek(place.offset)
+            if place.n_indices < 0:
+                return self._read(place.n_values, np.float64)
+            w, indices = np.zeros(self.length), self._read(place.n_indices, np.int64)
+            w[indices] = self._read(place.n_values, np.float64)
         return w
 
     def _read(self, count: int, kind: type) -> np.ndarray:
@@ -53,8 +56,8 @@ class WeightStore:
 
     def __getstate__(self) -> dict[str, Any]:
         self.file.seek(0)
-        return {**vars(self), "file": self.file.read()}
+        return {**vars(self), "file": self.file.read(), "lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, file=tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115
+        vars(self).update(state, file=tempfile.SpooledTemporaryFile(IN_MEMORY), lock=threading.Lock())  # noqa: SIM115
         self.file.write(state["file"])

@@ -178,9 +178,11 @@ def _(problem):
 
 
 def pairwise_work(
-    links: Any, plan: Any, longest: int, n_labels: int, buffer_rows: int = 0, most_labelings: int = 1
+    links: Any, plan: Any, longest: int, n_labels: int, buffer_rows: int | None = None, most_labelings: int = 1
 ) -> PairwiseWork:
+    """Scratch of one thread; without `buffer_rows` only for predictions, which ask for no norms."""
     n_pairs = n_labels * n_labels
+    width = link_width(links, n_labels)
     return PairwiseWork(
         node=np.zeros((longest, n_labels)),
         edge=np.zeros(n_pool_tables(links) * n_pairs),
@@ -191,10 +193,10 @@ def pairwise_work(
         values=np.zeros(n_labels),
         counts=np.zeros((n_labels, n_labels)),
         products=np.zeros(2),
-        buffer=np.zeros((buffer_rows, n_labels)),
+        buffer=np.zeros((buffer_rows or 0, n_labels)),
         pairs=np.zeros(n_pairs + 1, np.int64),
         masses=np.zeros(n_pairs + 1),
-        link_buffer=new_link_buffer(links, link_width(links, n_labels)),
+        link_buffer=np.zeros((0, width)) if buffer_rows is None else new_link_buffer(links, width),
     )
 
 
