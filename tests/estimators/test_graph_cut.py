@@ -61,7 +61,7 @@ def test_objective_and_predictions_by_enumeration(n_edge_features):
         scores = np.array([score(model, sample, one) for one in labelings(sample)])
         hinges.append(np.max(scores + losses) - score(model, sample, truth))
         assert model.decision_function([sample])[0].max() == pytest.approx(scores.max())
-        found, values = model.predict_topk([sample], 3)
+        _, values = model.predict_topk([sample], 3)
         assert values[0] == pytest.approx(np.sort(scores)[::-1][:3])
         assert score(model, sample, model.predict([sample])[0]) == pytest.approx(scores.max())
     square = sum(np.sum(part**2) for part in (model.coef_, model.intercept_, weights[:, 0, 1]))
