@@ -105,7 +105,7 @@ class PathCV(MaxMarginEstimator):
         labels, every = y if is_classifier(self) else None, _labels_in(take(y, np.flatnonzero(weight)))
         paths, scores = list[EstimatorPath](), list[np.ndarray]()
         for train, test in check_cv(self.cv, labels, classifier=is_classifier(self)).split(X, labels):
-            rule = self.eps, self.kappa, self.lam_min, bool(self.heuristic)
+            train, rule = np.asarray(train), (self.eps, self.kappa, self.lam_min, bool(self.heuristic))
             X_train, y_train = take(X, train), take(y, train)
             fold = cut_to_labels(single, every, _labels_in(take(y, train[weight[train] > 0])))
             path = regularization_path(fold, X_train, y_train, *rule, sample_weight=weight[train])
