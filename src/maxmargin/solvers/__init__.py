@@ -6,19 +6,24 @@ from .block_coordinate import BlockFrankWolfe, Cache
 from .catalyst import Catalyst
 from .frank_wolfe import FrankWolfe
 from .path import Path, lambda_grid, regularization_path
+from .perceptron import Perceptron
 from .presets import get_solver
 from .result import Record, Result, Status
+from .subgradient import Decay, Subgradient
 
 __all__ = [
     "BlockFrankWolfe",
     "Cache",
     "Catalyst",
+    "Decay",
     "FrankWolfe",
     "Path",
+    "Perceptron",
     "Record",
     "Result",
     "Solver",
     "Status",
+    "Subgradient",
     "diagnostics",
     "get_solver",
     "lambda_grid",

@@ -25,6 +25,7 @@ from .result import Result
 class Solver(BaseEstimator):
     """Base of all solvers. A subclass holds its parameters and starts an :class:`~.driver.Engine`."""
 
+    certifies = True  # whether there are dual values, where the oracle is exact
     gap_every: float
     lower: Any
     upper: Any
@@ -92,6 +93,18 @@ def check_count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
     return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {sorted(choices)}, got {value!r}")
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A generator for any of scikit-learn's ways to say `random_state`."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31 - 1)
+    return np.random.default_rng(random_state)
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -30,7 +30,7 @@ class Engine(Protocol):
     n: int  # oracle calls of a pass
     steps: int  # oracle calls of steps so far, warm starts included
     oracle_calls: int  # all oracle calls of this run, certificates included
-    certifiable: bool  # whether primal values are upper bounds
+    certifiable: bool  # whether primal values are upper bounds, and dual ones are known
     best: Certified | None  # the lowest primal with its weights and the highest dual so far, warm starts included
     doubt: int  # how much rarer estimates are asked for, after those that a certificate did not confirm
     chunk: int  # this few oracle calls may always follow each other without a look at the clock
@@ -184,7 +184,10 @@ class _Run:
         """Append the record of the best weights and the best dual value; whether a callback wants to stop."""
         before = time.perf_counter()
         candidates = self.engine.certify()
-        if not all(np.isfinite(one.primal) and np.isfinite(one.dual) for one in candidates):
+        values = [one.primal for one in candidates]
+        if self.engine.certifiable:
+            values += [one.dual for one in candidates]
+        if not np.all(np.isfinite(values)):
             raise FloatingPointError(
                 "the objective is not a finite number: features, costs or 1/lam are too large; rescale them"
             )

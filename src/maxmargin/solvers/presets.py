@@ -10,6 +10,8 @@ from ..structures.verbs import argmax_cost
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe
 from .frank_wolfe import FrankWolfe
+from .perceptron import Perceptron
+from .subgradient import Subgradient
 
 # An argmax that costs this many times the rest of a step is worth saving by a cache.
 EXPENSIVE = 4.0
@@ -31,6 +33,8 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "bcpfw": lambda problem: BlockFrankWolfe(step="pairwise"),
     "bcafw": lambda problem: BlockFrankWolfe(step="away"),
     "fw": lambda problem: FrankWolfe(),
+    "subgradient": lambda problem: Subgradient(),
+    "perceptron": lambda problem: Perceptron(),
 }
 
 

@@ -76,6 +76,7 @@ class Output(NamedTuple):
 class Corners:
     """Scratch: the corner, the away corner, and the direction between what a step goes from and to."""
 
+    emphasis: float = 1.0  # of the losses
     corner: Output
     away: Output
     direction: SparseVector
@@ -151,15 +152,22 @@ class CustomProblem:
     def announce(self, blocks: CustomBlocks, i: int) -> None:
         return None
 
-    def find_potentials(self, work: Corners, w: np.ndarray, i: int) -> None:
-        return None  # the user's oracle makes its own
+    def find_potentials_with(self, work: Corners, w: np.ndarray, i: int, emphasis: float) -> None:
+        work.emphasis = emphasis  # the user's oracle makes its own potentials
 
     def find_corner(self, work: Corners, w: np.ndarray, i: int) -> float:
-        shown = w.view()
-        shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
-        y = self.structure.max_oracle(shown, i)
+        y = self.ask(w, i, work.emphasis)
         work.corner = Output(self.feature(i, y), self.loss(i, y))
-        return work.corner.value(w)
+        return work.emphasis * work.corner.loss + work.corner.feature.dot(w)
+
+    def ask(self, w: np.ndarray, i: int, emphasis: float) -> Any:
+        """The output that maximises ``emphasis loss + <w, feature>``."""
+        shown = w.view() if emphasis in (0.0, 1.0) else w / emphasis
+        shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
+        return self.structure.decode(shown, i) if emphasis == 0.0 else self.structure.max_oracle(shown, i)
+
+    def can_decode(self) -> bool:
+        return hasattr(self.structure, "decode")
 
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
         if self.exact or not hasattr(self.structure, "upper_bound"):

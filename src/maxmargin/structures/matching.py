@@ -64,10 +64,16 @@ class Matchings:
             true[links] = True
 
     def max_oracle(self, w: np.ndarray, i: int) -> np.ndarray:
-        sample = self.samples[i]
-        scores = pair_scores(sample, w[:-1], w[-1]) if self.intercept else pair_scores(sample, w, 0.0)
-        scores += np.where(self.is_true[i], -self.missed[i], self.false[i])
-        return sample.numbers(best_matching(sample.table(scores), self.perfect)[0])
+        return self.best(i, self.scores(w, i) + np.where(self.is_true[i], -self.missed[i], self.false[i]))
+
+    def decode(self, w: np.ndarray, i: int) -> np.ndarray:
+        return self.best(i, self.scores(w, i))
+
+    def scores(self, w: np.ndarray, i: int) -> np.ndarray:
+        return pair_scores(self.samples[i], w[:-1], w[-1]) if self.intercept else pair_scores(self.samples[i], w, 0.0)
+
+    def best(self, i: int, scores: np.ndarray) -> np.ndarray:
+        return self.samples[i].numbers(best_matching(self.samples[i].table(scores), self.perfect)[0])
 
     def joint_feature(self, i: int, y: np.ndarray) -> Any:
         features, bias = self.samples[i].features, [float(len(y))] * self.intercept

@@ -36,7 +36,7 @@ from .verbs import (
     direction_norm,
     enlarged,
     find_corner,
-    find_potentials,
+    find_potentials_with,
     inner,
     is_corner,
     keep_corner,
@@ -152,13 +152,13 @@ def weight_rows(problem, w):
     return w.reshape((problem.n_rows, problem.cost.shape[0]))
 
 
-@implements(find_potentials, MulticlassProblem)
-def _(problem, work, w, i):
+@implements(find_potentials_with, MulticlassProblem)
+def _(problem, work, w, i, emphasis):
     weights = weight_rows(problem, w)
     costs = problem.cost[problem.labels[i]]
     n_labels = costs.shape[0]
     for k in range(n_labels):
-        work.node[k] = costs[k]
+        work.node[k] = emphasis * costs[k]
     if problem.intercept_row >= 0:
         for k in range(n_labels):
             work.node[k] += weights[problem.intercept_row, k]

@@ -12,7 +12,7 @@ own class.
 
 from __future__ import annotations
 
-from .._compile import implements, verb
+from .._compile import helper, implements, verb
 from .._sums import dot
 
 
@@ -47,6 +47,16 @@ def _(problem):
 
 
 @verb
+def can_decode(problem):
+    """Whether outputs are found without losses, too. True where a structure says nothing."""
+
+
+@implements(can_decode, object)
+def _(problem):
+    return True
+
+
+@verb
 def new_blocks(problem):
     """Dual state of all blocks, all mass on the true labelings."""
 
@@ -67,8 +77,17 @@ def announce(problem, blocks, i):
 
 
 @verb
+def find_potentials_with(problem, work, w, i, emphasis):
+    """Potentials of block i at w, augmented by `emphasis` times the losses; the verbs below speak of them.
+
+    Where weights are a multiple of w, one over that factor finds the same outputs; 0 leaves the losses out.
+    """
+
+
+@helper
 def find_potentials(problem, work, w, i):
-    """Loss-augmented potentials of block i at w; the verbs below speak of them."""
+    """Loss-augmented potentials of block i at w."""
+    find_potentials_with(problem, work, w, i, 1.0)
 
 
 @verb

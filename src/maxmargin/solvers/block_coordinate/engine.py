@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._compile import runs_compiled
 from ...structures.verbs import mean_loss, new_blocks, new_totals
-from ..base import Passes, check_state, fingerprint
+from ..base import Passes, as_generator, check_state, fingerprint
 from ..box import release_all, same_bounds, truncate
 from ..catalyst import Catalyst, problems_for
 from ..objective import Certified, DualPoint, Objective
@@ -18,7 +18,7 @@ from ..result import Record
 from .averaging import NoAveraging, WeightedAveraging, settle
 from .loop import HITS, MISSES, block_steps
 from .memory import NoCache, doubled, nameless, taken_over
-from .samplers import GapSampler, Order
+from .samplers import GapSampler, Order, draw_blocks
 
 # Beside this many steps, entering a compiled loop costs nothing.
 COMPILED_CHUNK = 500
@@ -213,10 +213,7 @@ class BlockEngine:
         wanted = n_steps
         if self.parts.by_gaps:  # every block once before the gaps at hand are those of this problem
             wanted = max(0, min(n_steps, self.outer.begun + self.n - self.steps))
-        missing = -(-(wanted - len(self.order)) // self.n)
-        if missing > 0:
-            self.order = np.concatenate([self.order, *(self.parts.draw(self.rng, self.n) for _ in range(missing))])
-        order, self.order = self.order[:wanted], self.order[wanted:]
+        order, self.order = draw_blocks(self.parts.draw, self.rng, self.n, self.order, wanted)
         if not self.parts.by_gaps:
             return Order(order)
         if self.sampler is None:
@@ -284,10 +281,3 @@ class BlockEngine:
             self.doubt,
             fingerprint(self.problem),
         )
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """A generator for any of scikit-learn's ways to say `random_state`."""
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31 - 1)
-    return np.random.default_rng(random_state)

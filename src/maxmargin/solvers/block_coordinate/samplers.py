@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..._compile import implements, verb
+
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+# How the blocks of a pass are drawn.
+DRAWS: dict[str, Draw] = {
+    "uniform": lambda rng, n: rng.integers(n, size=n),
+    "permutation": lambda rng, n: rng.permutation(n),
+}
+
+
+def draw_blocks(
+    draw: Draw, rng: np.random.Generator, n: int, left: np.ndarray, wanted: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """So many blocks, first those left of an earlier pass; and what is left of the last one."""
+    missing = -(-(wanted - len(left)) // n)
+    if missing > 0:
+        left = np.concatenate([left, *(draw(rng, n) for _ in range(missing))])
+    return left[:wanted], left[wanted:]
 
 
 @verb

@@ -11,22 +11,17 @@ from typing import Any
 import numpy as np
 
 from ...structures.verbs import new_labelings, output_bound, output_bytes
-from ..base import Passes, Solver
+from ..base import Passes, Solver, check_choice
 from ..catalyst import Catalyst, as_catalyst
 from .engine import BlockEngine, Parts
 from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
+from .samplers import DRAWS, Draw
 from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep
-
-Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 DEFAULT_BYTES = 1e9  # for the outputs of all blocks
 
-# How the blocks of a pass are drawn; gap sampling visits every block once before it knows better.
-SAMPLING: dict[str, Draw] = {
-    "uniform": lambda rng, n: rng.integers(n, size=n),
-    "permutation": lambda rng, n: rng.permutation(n),
-    "gap": lambda rng, n: rng.permutation(n),
-}
+# Gap sampling visits every block once before it knows better.
+SAMPLING: dict[str, Draw] = {**DRAWS, "gap": DRAWS["permutation"]}
 
 
 @dataclass(frozen=True)
@@ -96,8 +91,8 @@ class BlockFrankWolfe(Solver):
         self.acceleration = acceleration
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> BlockEngine:
-        _check_choice("sampling", self.sampling, SAMPLING)
-        _check_choice("step", self.step, STEPS)
+        check_choice("sampling", self.sampling, SAMPLING)
+        check_choice("step", self.step, STEPS)
         if self.averaging not in (None, "weighted"):
             raise ValueError(f'averaging must be None or "weighted", got {self.averaging!r}')
         if not self.line_search and self.step != "fw":
@@ -132,11 +127,6 @@ STEPS: dict[str, Callable[[BlockFrankWolfe], Any]] = {
     "away": lambda solver: AwayStep(0.0),
     "pairwise": lambda solver: PairwiseStep(bool(solver.safeguard)),
 }
-
-
-def _check_choice(name: str, value: Any, choices: dict[str, Any]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {sorted(choices)}, got {value!r}")
 
 
 def _as_cache(cache: Any) -> Cache | None:

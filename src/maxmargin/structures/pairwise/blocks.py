@@ -14,7 +14,7 @@ from ..verbs import (
     corner_loss,
     direction_norm,
     find_corner,
-    find_potentials,
+    find_potentials_with,
     mean_loss,
     move,
     truth_value,
@@ -41,17 +41,18 @@ from .sites import drain, score_sites, site_weights, spread
 CANCELLED = 1e-6
 
 
-@implements(find_potentials, PairwiseProblem)
-def _(problem, work, w, i):
+@implements(find_potentials_with, PairwiseProblem)
+def _(problem, work, w, i, emphasis):
     sites = problem.sites
     n_labels = problem.cost.shape[0]
     begin = sites.offsets[i]
     length = sites.offsets[i + 1] - begin
     score_sites(sites, site_weights(sites, n_labels, w), begin, length, work.node)
+    unit = emphasis * problem.loss_scale[i]
     for t in range(length):
         costs = problem.cost[problem.labels[begin + t]]
         for k in range(n_labels):
-            work.node[t, k] += problem.loss_scale[i] * costs[k]
+            work.node[t, k] += unit * costs[k]
     prepare_links(problem.links, work, link_weights(problem.links, sites, n_labels, w), i)
 
 
