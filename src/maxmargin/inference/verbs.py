@@ -15,7 +15,7 @@ tables. Scores of -inf forbid. A *scratch* is the working memory of one thread.
 
 from __future__ import annotations
 
-from .._compile import verb
+from .._compile import implements, verb
 
 
 @verb
@@ -39,6 +39,16 @@ def find_top(plan, i, node, edge, scratch, k, labels, values):
 @verb
 def find_max_marginals(plan, i, node, edge, scratch, out):
     """For every label of every node, in the layout of `node`, the score of the best labeling with that label there."""
+
+
+@verb
+def can_sum(plan):
+    """Whether a plan knows marginals. True where it says nothing."""
+
+
+@implements(can_sum, object)
+def _(plan):
+    return True
 
 
 @verb

@@ -4,6 +4,8 @@ from . import diagnostics
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe, Cache
 from .catalyst import Catalyst
+from .cutting_plane import CuttingPlane
+from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
 from .path import Path, lambda_grid, regularization_path
 from .perceptron import Perceptron
@@ -15,7 +17,9 @@ __all__ = [
     "BlockFrankWolfe",
     "Cache",
     "Catalyst",
+    "CuttingPlane",
     "Decay",
+    "ExponentiatedGradient",
     "FrankWolfe",
     "Path",
     "Perceptron",

@@ -2,15 +2,13 @@
 
 Which method it is, a *rule* says: how long steps are, how they shrink the weights, how losses count. Averages are
 kept in the same way: with changes ``u_t = u_{t-1} + delta_t`` and weights ``omega_t`` of the iterates,
-``sum_t omega_t scale_t u_t = total u - sum_t total_{t-1} delta_t`` where ``total_t = sum_{s <= t} omega_s scale_s``. So a
-step writes each change twice, and never the whole vector.
+``sum_t omega_t scale_t u_t = total u - sum_t total_{t-1} delta_t`` with ``total_t = sum_{s <= t} omega_s scale_s``. So
+each change is written twice, and the whole vector never.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-import numpy as np
 
 from .._compile import implements, kernel, verb
 from ..structures.verbs import add_corner, find_corner, find_potentials_with

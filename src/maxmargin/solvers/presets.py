@@ -9,6 +9,8 @@ from ..structures import as_problem
 from ..structures.verbs import argmax_cost
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe
+from .cutting_plane import CuttingPlane
+from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
 from .perceptron import Perceptron
 from .subgradient import Subgradient
@@ -33,6 +35,8 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "bcpfw": lambda problem: BlockFrankWolfe(step="pairwise"),
     "bcafw": lambda problem: BlockFrankWolfe(step="away"),
     "fw": lambda problem: FrankWolfe(),
+    "cutting_plane": lambda problem: CuttingPlane(),
+    "exponentiated_gradient": lambda problem: ExponentiatedGradient(),
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
 }

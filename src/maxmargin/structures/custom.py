@@ -4,6 +4,10 @@ The user writes ``n_samples``, ``n_features``, ``y`` (the true outputs; or a met
 ``max_oracle(w, i)``, ``joint_feature(i, y)`` and ``loss(i, y)``. Here that becomes the verbs of a problem. The dual
 state of a block is the expected joint feature, kept sparse.
 
+Some solvers ask for more: ``decode(w, i)``, the output that maximises ``<w, joint_feature(i, y)>`` with no loss, and
+``exp_oracle(v, i, emphasis)``, the expected joint feature and the expected loss where outputs have probabilities in
+proportion to ``exp(emphasis loss(i, y) + <v, joint_feature(i, y)>)``.
+
 An oracle that may miss the maximum says so with ``exact_oracle = False``. With a method ``upper_bound(w, i)`` on
 ``max_y loss(i, y) + <w, joint_feature(i, y)>`` the certificate uses the bound; without, there is no certificate.
 """
@@ -80,6 +84,20 @@ class Corners:
     corner: Output
     away: Output
     direction: SparseVector
+
+
+class Tilt(NamedTuple):
+    """Outputs have probabilities in proportion to ``exp(emphasis loss + <weights, feature>)``."""
+
+    weights: np.ndarray
+    emphasis: float
+
+
+class Expected:
+    """Scratch: an expectation, and the tilt it is under."""
+
+    tilt: Tilt
+    output: Output
 
 
 class CustomProblem:
@@ -165,6 +183,49 @@ class CustomProblem:
         shown = w.view() if emphasis in (0.0, 1.0) else w / emphasis
         shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
         return self.structure.decode(shown, i) if emphasis == 0.0 else self.structure.max_oracle(shown, i)
+
+    def can_expect(self) -> bool:
+        return hasattr(self.structure, "exp_oracle")
+
+    def new_tilts(self, odds: float) -> list[Tilt]:
+        return [Tilt(np.zeros(self.d), -odds)] * self.n
+
+    def new_expectation(self) -> Expected:
+        return Expected()
+
+    def find_expectation(
+        self, tilts: list[Tilt], expectation: Expected, work: Corners, w: np.ndarray, i: int, eta: float
+    ) -> float:
+        tilt = Tilt(tilts[i].weights + eta * w, tilts[i].emphasis + eta)
+        vector, loss = self.structure.exp_oracle(tilt.weights, i, tilt.emphasis)
+        if not isinstance(loss, numbers.Real) or not math.isfinite(loss):
+            raise ValueError(f"sample {i}: exp_oracle must give a finite expected loss, got {loss!r}")
+        try:
+            feature = _sparse_vector(vector, self.d)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"sample {i}: the expected joint feature of exp_oracle {error}") from error
+        expectation.tilt, expectation.output = tilt, Output(feature, float(loss))
+        return expectation.output.value(w)
+
+    def expectation_norm(self, blocks: CustomBlocks, expectation: Expected, work: Corners, i: int) -> float:
+        work.direction = combine(1.0, expectation.output.feature, -1.0, blocks.feature[i])
+        return work.direction.squared_norm()
+
+    def expected_loss(self, expectation: Expected, i: int) -> float:
+        return expectation.output.loss
+
+    def move_to_expectation(
+        self,
+        blocks: CustomBlocks,
+        tilts: list[Tilt],
+        expectation: Expected,
+        work: Corners,
+        w: np.ndarray,
+        i: int,
+        scale: float,
+    ) -> None:
+        work.direction.add_to(w, -scale)
+        tilts[i], (blocks.feature[i], blocks.loss[i]) = expectation.tilt, expectation.output
 
     def can_decode(self) -> bool:
         return hasattr(self.structure, "decode")

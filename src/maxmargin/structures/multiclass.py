@@ -31,11 +31,15 @@ from .verbs import (
     argmax_cost,
     block_value,
     can_be_bounded,
+    can_expect,
     corner_loss,
     dimension,
     direction_norm,
     enlarged,
+    expectation_norm,
+    expected_loss,
     find_corner,
+    find_expectation,
     find_potentials_with,
     inner,
     is_corner,
@@ -43,9 +47,12 @@ from .verbs import (
     mean_loss,
     move,
     move_pair,
+    move_to_expectation,
     n_blocks,
     new_blocks,
+    new_expectation,
     new_labelings,
+    new_tilts,
     new_totals,
     new_work,
     output_bound,
@@ -345,3 +352,64 @@ def _(problem, blocks, work, w, i, gamma, scale):
     blocks.node[i, away] = max(blocks.node[i, away] - gamma, 0.0)
     costs = problem.cost[problem.labels[i]]
     blocks.loss[i] += gamma * (costs[corner] - costs[away])
+
+
+class Expected(NamedTuple):
+    scores: np.ndarray  # (K,)
+    node: np.ndarray  # (K,) probabilities
+
+
+@implements(can_expect, MulticlassProblem)
+def _(problem):
+    return True
+
+
+@implements(new_tilts, MulticlassProblem)
+def _(problem, odds):
+    return odds * np.eye(problem.cost.shape[0])[problem.labels]
+
+
+@implements(new_expectation, MulticlassProblem)
+def _(problem):
+    return Expected(np.zeros(problem.cost.shape[0]), np.zeros(problem.cost.shape[0]))
+
+
+@implements(find_expectation, MulticlassProblem)
+def _(problem, tilts, expectation, work, w, i, eta):
+    scores, node, highest = expectation.scores, expectation.node, -np.inf
+    for k in range(scores.shape[0]):
+        scores[k] = tilts[i, k] + eta * work.node[k]
+        highest = max(highest, scores[k])
+    total, value = 0.0, 0.0
+    for k in range(scores.shape[0]):
+        node[k] = np.exp(scores[k] - highest)
+        total += node[k]
+    for k in range(scores.shape[0]):
+        node[k] /= total
+        value += node[k] * work.node[k]
+    return value
+
+
+@implements(expectation_norm, MulticlassProblem)
+def _(problem, blocks, expectation, work, i):
+    total = 0.0
+    for k in range(work.node.shape[0]):
+        total += (expectation.node[k] - blocks.node[i, k]) ** 2
+    return total * problem.squared_norm[i]
+
+
+@implements(expected_loss, MulticlassProblem)
+def _(problem, expectation, i):
+    total = 0.0
+    for k in range(expectation.node.shape[0]):
+        total += expectation.node[k] * problem.cost[problem.labels[i], k]
+    return total
+
+
+@implements(move_to_expectation, MulticlassProblem)
+def _(problem, blocks, tilts, expectation, work, w, i, scale):
+    for k in range(work.node.shape[0]):
+        work.active[k], work.values[k] = k, expectation.node[k] - blocks.node[i, k]
+        tilts[i, k], blocks.node[i, k] = expectation.scores[k], expectation.node[k]
+    spread(problem, work, i, -scale, work.node.shape[0], w)
+    blocks.loss[i] = expected_loss(problem, expectation, i)

@@ -6,6 +6,9 @@ in ``problem.weight``. The dual state of all blocks, `blocks`, holds part margin
 block i and its loss-augmented argmax, the *corner*. Pairwise steps take mass from a second output, the *away corner*;
 both may come from outputs remembered in `labelings`, the same number of slots a block.
 
+Where a structure can sum over outputs, a block may also go to an *expectation*: ``alpha_i(y) ~ exp(<tilt_i, mu(y)>)``,
+with potentials of its own, the *tilt*, kept for every block in `tilts`.
+
 Structures built in are NamedTuples with implementations registered for them; `structures.custom` serves a user's
 own class.
 """
@@ -54,6 +57,11 @@ def can_decode(problem):
 @implements(can_decode, object)
 def _(problem):
     return True
+
+
+@verb
+def can_expect(problem):
+    """Whether expectations can be found."""
 
 
 @verb
@@ -209,3 +217,36 @@ def add_block(problem, blocks, work, i, scale, mass, w):
 @verb
 def add_corner(problem, work, i, scale, w):
     """``w += scale (phi_i(y_i) - phi_i(corner))``."""
+
+
+@verb
+def new_tilts(problem, odds):
+    """Tilts under which a part of the true output is `odds` more likely than another, in logarithms."""
+
+
+@verb
+def new_expectation(problem):
+    """Room for the expectation of a block."""
+
+
+@verb
+def find_expectation(problem, tilts, expectation, work, w, i, eta):
+    """The expectation under the tilt plus eta times the potentials at hand; returns its value at the latter."""
+
+
+@verb
+def expectation_norm(problem, blocks, expectation, work, i):
+    """``|E phi_i - sum_y alpha_i(y) phi_i(y)|^2``."""
+
+
+@verb
+def expected_loss(problem, expectation, i):
+    """``E L_i``."""
+
+
+@verb
+def move_to_expectation(problem, blocks, tilts, expectation, work, w, i, scale):
+    """The block becomes the expectation, with its tilt; ``w -= scale (E phi_i - sum_y alpha_i(y) phi_i(y))``.
+
+    Follows :func:`expectation_norm` of the same expectation. Norms of blocks that steps between corners keep are lost.
+    """

@@ -147,7 +147,8 @@ class BlockEngine:
     def prepare(self) -> None:
         nothing = np.empty(0)
         empty = np.empty(0, np.int64)
-        self.run_loop(GapSampler.over(nothing, empty, nothing) if self.parts.by_gaps else Order(empty), 0, 0)
+        sampler = GapSampler.over(nothing, empty, nothing) if self.parts.by_gaps else Order(empty)
+        self.run_loop(sampler, self.parts.cache, 0, 0)
         gap_pass(self.problem, self.blocks, self.passes.work, self.w, 0, 0, nothing, nothing)
         if self.parts.averages:
             hinge_pass(self.problem, self.passes.work, self.w, 0, 0, nothing)
@@ -160,15 +161,17 @@ class BlockEngine:
             self.restart()
         missed = self.tally[MISSES]
         n_steps = int(min(n_steps, self.outer.steps_to_look(self.steps)))
-        sampler = self.next_blocks(n_steps)
-        taken = self.run_loop(sampler, 0, n_steps)
-        while taken < n_steps:
-            self.memory = doubled(self.memory, self.problem)
-            taken = self.run_loop(sampler, taken, n_steps)
+        self.take_steps(self.next_blocks(n_steps), n_steps, self.parts.cache)
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)
         if self.outer.steps_to_look(self.steps) == 0:
             self.look()
+
+    def take_steps(self, sampler: Any, n_steps: int, cache: Any) -> None:
+        taken = self.run_loop(sampler, cache, 0, n_steps)
+        while taken < n_steps:
+            self.memory = doubled(self.memory, self.problem)
+            taken = self.run_loop(sampler, cache, taken, n_steps)
 
     def restart(self) -> None:
         point = self.dual_point()
@@ -187,13 +190,13 @@ class BlockEngine:
         release_all(self.box, v)
         return self.outer.point(v, mean_loss(self.problem, self.blocks))
 
-    def run_loop(self, sampler: Any, at: int, end: int) -> int:
+    def run_loop(self, sampler: Any, cache: Any, at: int, end: int) -> int:
         return block_steps(
             self.problem,
             self.blocks,
             self.passes.work,
             sampler,
-            self.parts.cache,
+            cache,
             self.memory,
             self.parts.step,
             self.averaging,

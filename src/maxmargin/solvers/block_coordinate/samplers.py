@@ -9,7 +9,6 @@ import numpy as np
 
 from ..._compile import implements, verb
 
-
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 # How the blocks of a pass are drawn.

@@ -99,7 +99,7 @@ class BlockFrankWolfe(Solver):
             raise ValueError(f"line_search=False goes with Frank-Wolfe steps only, not with step={self.step!r}")
         if not self.line_search and self.acceleration is not None:
             raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
-        rule = _as_cache(self.cache)
+        rule = as_cache(self.cache)
         passes = Passes(problem, n_jobs)
         parts = Parts(
             draw=SAMPLING[self.sampling],
@@ -115,10 +115,10 @@ class BlockFrankWolfe(Solver):
 
     def memory(self, problem: Any, cache: Cache | None) -> Memory | NoMemory:
         if self.step != "fw":
-            return _growing_memory(problem, cache or Cache())
+            return growing_memory(problem, cache or Cache())
         if cache is None:
             return NoMemory(0.0)
-        memory = _growing_memory(problem, cache)
+        memory = growing_memory(problem, cache)
         return memory._replace(limit=memory.capacity)  # every output has mass, and no step asks how much
 
 
@@ -129,7 +129,7 @@ STEPS: dict[str, Callable[[BlockFrankWolfe], Any]] = {
 }
 
 
-def _as_cache(cache: Any) -> Cache | None:
+def as_cache(cache: Any) -> Cache | None:
     if isinstance(cache, bool | np.bool_):
         return Cache() if cache else None
     if not isinstance(cache, Cache):
@@ -140,7 +140,7 @@ def _as_cache(cache: Any) -> Cache | None:
     return cache
 
 
-def _growing_memory(problem: Any, cache: Cache) -> Memory:
+def growing_memory(problem: Any, cache: Cache) -> Memory:
     """Room for the cache's capacity, which may grow as far as its bytes allow."""
     n = len(problem.weight)
     a_slot = output_bytes(problem) + SLOT_BYTES * n

@@ -87,7 +87,7 @@ class Path:
         self.problem, self.solver = self._passes.problem, get_solver(solver, problem)
         self._box = self.solver.box(self.problem)
         if not self.solver.certifies:
-            raise ValueError(f"a path needs certificates, and {type(self.solver).__name__} gives none: take another solver")
+            raise ValueError(f"a path needs certificates, and {type(self.solver).__name__} gives none; take another")
         if not self._passes.certifiable:
             raise ValueError("a path needs certificates, and this structure's oracle is approximate: add upper_bound")
         if not is_cone(self._box):

@@ -1,6 +1,6 @@
 """Labels of sites with links between them: chains, trees, graphs."""
 
-from . import blocks, featured, labelings  # they register the verbs
+from . import alike, blocks, expectations, featured, labelings  # they register the verbs
 from .chain import make_chain_problem, make_chains
 from .decoding import decode, decode_marginals, decode_max_marginals, decode_top
 from .graph import links_of, potts_links_of
@@ -9,11 +9,13 @@ from .sites import make_sites
 
 __all__ = [
     "PairwiseProblem",
+    "alike",
     "blocks",
     "decode",
     "decode_marginals",
     "decode_max_marginals",
     "decode_top",
+    "expectations",
     "featured",
     "labelings",
     "links_of",

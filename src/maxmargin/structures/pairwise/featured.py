@@ -18,12 +18,16 @@ from .links import (
     add_marginals,
     corner_products,
     covered_norm,
+    difference_norm,
+    first_table,
     further_norm,
     further_pair_norm,
+    gather_marginals,
     head,
     link_scores,
     move_links,
     move_pair_links,
+    move_to_marginals,
     n_link_rows,
     n_pool_tables,
     n_tables,
@@ -34,6 +38,7 @@ from .links import (
     score_labeling,
     score_marginals,
     set_truth,
+    tables_of,
     tail,
 )
 
@@ -291,3 +296,53 @@ def _(links, sites, labels, blocks, i):
     for e in range(count_links(links, i)):
         add_mass(blocks, links.offsets[i] + e, pair_of(links, i, e, labels, n_labels), 1.0)
     return 0.0
+
+
+@implements(first_table, Featured)
+def _(links, i):
+    return links.offsets[i]
+
+
+@implements(tables_of, Featured)
+def _(links, i):
+    return count_links(links, i)
+
+
+@implements(gather_marginals, Featured)
+def _(links, sites, expectation, i):
+    flat = expectation.edge.reshape(expectation.edge.size)
+    for p in range(count_links(links, i) * expectation.edge[0].size):
+        flat[p] = expectation.every_edge[p]
+
+
+@helper
+def list_gains(blocks, expectation, at, e, work):
+    """List what the marginals of a link gain; their number is returned."""
+    n_labels, count = blocks.edge.shape[1], 0
+    for a in range(n_labels):
+        for b in range(n_labels):
+            value = expectation.edge[e, a, b] - blocks.edge[at, a, b]
+            if value != 0.0:
+                work.pairs[count], work.masses[count] = a * n_labels + b, value
+                count += 1
+    return count
+
+
+@implements(difference_norm, Featured)
+def _(links, blocks, expectation, work, i):
+    for e in range(count_links(links, i)):
+        at = links.offsets[i] + e
+        spread_links(links, at, 1.0, list_gains(blocks, expectation, at, e, work), work, work.link_buffer)
+    return drain_links(links, i, work)
+
+
+@implements(move_to_marginals, Featured)
+def _(links, blocks, expectation, work, weights, i, scale):
+    n_labels = blocks.edge.shape[1]
+    for e in range(count_links(links, i)):
+        at = links.offsets[i] + e
+        spread_links(links, at, -scale, list_gains(blocks, expectation, at, e, work), work, weights)
+        for a in range(n_labels):
+            blocks.used[at, a] = True
+            for b in range(n_labels):
+                blocks.edge[at, a, b] = expectation.edge[e, a, b]

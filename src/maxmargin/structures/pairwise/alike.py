@@ -1,0 +1,279 @@
+"""Links that share one (K, K) table of weights: of their marginals the sum over a block is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._compile import helper, implements
+from .links import (
+    Alike,
+    Successive,
+    accumulate_links,
+    add_difference,
+    add_marginals,
+    corner_products,
+    covered_norm,
+    difference_norm,
+    first_table,
+    further_norm,
+    further_pair_norm,
+    gather_marginals,
+    head,
+    link_scores,
+    move_links,
+    move_pair_links,
+    move_to_marginals,
+    n_link_rows,
+    n_links,
+    n_pool_tables,
+    n_tables,
+    new_link_buffer,
+    pair_products,
+    plus,
+    prepare_links,
+    score_labeling,
+    score_marginals,
+    set_truth,
+    tables_of,
+    tail,
+)
+
+
+@implements(n_link_rows, Successive, Alike)
+def _(links):
+    return 1
+
+
+@implements(n_tables, Successive, Alike)
+def _(links, n):
+    return n
+
+
+@implements(n_pool_tables, Successive, Alike)
+def _(links):
+    return 1
+
+
+@implements(new_link_buffer, Successive, Alike)
+def _(links, n_pairs):
+    return np.zeros((0, n_pairs))
+
+
+@implements(prepare_links, Successive, Alike)
+def _(links, work, weights, i):
+    return None
+
+
+@implements(link_scores, Successive, Alike)
+def _(links, work, weights, i):
+    if links.mask.shape[0] == 0:
+        return weights[0]
+    n_labels = links.mask.shape[0]
+    for a in range(n_labels):
+        for b in range(n_labels):
+            work.edge[a * n_labels + b] = weights[0, a * n_labels + b] + links.mask[a, b]
+    return work.edge
+
+
+@helper
+def table(weights, n_labels):
+    return weights[0].reshape((n_labels, n_labels))
+
+
+@implements(score_labeling, Successive, Alike)
+def _(links, sites, work, weights, i, labels):
+    transitions = table(weights, work.node.shape[1])
+    total = 0.0
+    for e in range(n_links(links, sites, i)):
+        total += transitions[labels[tail(links, i, e)], labels[head(links, i, e)]]
+    return total
+
+
+@implements(score_marginals, Successive, Alike)
+def _(links, blocks, work, weights, i):
+    n_labels = work.node.shape[1]
+    transitions, edge = table(weights, n_labels), blocks.edge[i]
+    total = 0.0
+    for a in range(n_labels):
+        if blocks.used[i, a]:
+            for b in range(n_labels):
+                total += transitions[a, b] * edge[a, b]
+    return total
+
+
+@implements(corner_products, Successive, Alike)
+def _(links, sites, blocks, work, i):
+    count = n_links(links, sites, i)
+    for e in range(count):
+        work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
+    cross, corner = 0.0, 0.0
+    for e in range(count):
+        a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
+        if blocks.used[i, a]:  # an unused row need not come from memory
+            cross += blocks.edge[i, a, b]
+        corner += work.counts[a, b]
+    for e in range(count):
+        work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] = 0.0
+    return cross, corner
+
+
+@implements(covered_norm, Successive, Alike)
+def _(links, sites, blocks, work, i):
+    edge = blocks.edge[i]
+    for e in range(n_links(links, sites, i)):
+        work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
+    total = 0.0
+    for a in range(edge.shape[0]):
+        for b in range(edge.shape[0]):
+            difference = work.counts[a, b] - edge[a, b]
+            total += difference * difference
+            work.counts[a, b] = 0.0
+    return total
+
+
+@implements(further_norm, Successive, Alike)
+def _(links, sites, blocks, work, i):
+    return 0.0
+
+
+@implements(further_pair_norm, Successive, Alike)
+def _(links, sites, work, i):
+    return 0.0
+
+
+@implements(pair_products, Successive, Alike)
+def _(links, sites, blocks, work, i):
+    corner, away, counts = work.labels, work.away, work.counts
+    count = n_links(links, sites, i)
+    cross, norm = 0.0, 0.0
+    for e in range(count):
+        s, t = tail(links, i, e), head(links, i, e)
+        counts[corner[s], corner[t]] += 1.0
+        counts[away[s], away[t]] -= 1.0
+        if blocks.used[i, corner[s]]:
+            cross += blocks.edge[i, corner[s], corner[t]]
+        cross -= blocks.edge[i, away[s], away[t]]
+    for e in range(count):
+        s, t = tail(links, i, e), head(links, i, e)
+        norm += counts[corner[s], corner[t]] ** 2
+        counts[corner[s], corner[t]] = 0.0
+        norm += counts[away[s], away[t]] ** 2
+        counts[away[s], away[t]] = 0.0
+    return cross, norm
+
+
+@implements(move_links, Successive, Alike)
+def _(links, sites, blocks, work, weights, i, gamma, scale):
+    n_labels = work.node.shape[1]
+    transitions, edge, used = table(weights, n_labels), blocks.edge[i], blocks.used[i]
+    keep, step = 1.0 - gamma, scale * gamma
+    for a in range(n_labels):
+        if used[a]:
+            for b in range(n_labels):
+                transitions[a, b] += step * edge[a, b]
+                edge[a, b] *= keep
+            used[a] = keep > 0.0
+    for e in range(n_links(links, sites, i)):
+        a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
+        transitions[a, b] -= step
+        edge[a, b] = plus(edge[a, b], gamma)
+        used[a] = True
+
+
+@implements(move_pair_links, Successive, Alike)
+def _(links, sites, blocks, work, weights, i, gamma, scale):
+    transitions, edge = table(weights, work.node.shape[1]), blocks.edge[i]
+    step, count = scale * gamma, n_links(links, sites, i)
+    for e in range(count):
+        a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
+        transitions[a, b] -= step
+        edge[a, b] += gamma
+        blocks.used[i, a] = True
+    for e in range(count):
+        a, b = work.away[tail(links, i, e)], work.away[head(links, i, e)]
+        transitions[a, b] += step
+        edge[a, b] = plus(edge[a, b], -gamma)
+
+
+@implements(accumulate_links, Successive, Alike)
+def _(links, totals, blocks, i, amount):
+    total, edge = totals.edge[i], blocks.edge[i]
+    for a in range(edge.shape[0]):
+        if blocks.used[i, a]:
+            totals.used[i, a] = True
+            for b in range(edge.shape[0]):
+                total[a, b] += amount * edge[a, b]
+
+
+@implements(add_marginals, Successive, Alike)
+def _(links, sites, labels, blocks, work, i, scale, mass, weights):
+    n_labels = work.node.shape[1]
+    transitions = table(weights, n_labels)
+    for e in range(n_links(links, sites, i)):
+        transitions[labels[tail(links, i, e)], labels[head(links, i, e)]] += scale * mass
+    for a in range(n_labels):
+        if blocks.used[i, a]:
+            for b in range(n_labels):
+                transitions[a, b] -= scale * blocks.edge[i, a, b]
+
+
+@implements(add_difference, Successive, Alike)
+def _(links, sites, labels, work, i, scale, weights):
+    transitions = table(weights, work.node.shape[1])
+    for e in range(n_links(links, sites, i)):
+        s, t = tail(links, i, e), head(links, i, e)
+        transitions[labels[s], labels[t]] += scale
+        transitions[work.labels[s], work.labels[t]] -= scale
+
+
+@implements(set_truth, Successive, Alike)
+def _(links, sites, labels, blocks, i):
+    counts, count = blocks.edge[i], n_links(links, sites, i)
+    for e in range(count):
+        counts[labels[tail(links, i, e)], labels[head(links, i, e)]] += 1.0
+        blocks.used[i, labels[tail(links, i, e)]] = True
+    total = 0.0
+    for e in range(count):
+        total += counts[labels[tail(links, i, e)], labels[head(links, i, e)]]
+    return total
+
+
+@implements(first_table, Successive, Alike)
+def _(links, i):
+    return i
+
+
+@implements(tables_of, Successive, Alike)
+def _(links, i):
+    return 1
+
+
+@implements(gather_marginals, Successive, Alike)
+def _(links, sites, expectation, i):
+    total = expectation.edge[0].reshape(expectation.edge[0].size)
+    for p in range(total.shape[0]):
+        total[p] = 0.0
+    for e in range(n_links(links, sites, i)):
+        one = expectation.every_edge[e * total.shape[0] : (e + 1) * total.shape[0]]
+        for p in range(total.shape[0]):
+            total[p] += one[p]
+
+
+@implements(difference_norm, Successive, Alike)
+def _(links, blocks, expectation, work, i):
+    new, old, total = expectation.edge[0], blocks.edge[i], 0.0
+    for a in range(new.shape[0]):
+        for b in range(new.shape[0]):
+            total += (new[a, b] - old[a, b]) ** 2
+    return total
+
+
+@implements(move_to_marginals, Successive, Alike)
+def _(links, blocks, expectation, work, weights, i, scale):
+    new, old = expectation.edge[0], blocks.edge[i]
+    transitions = table(weights, new.shape[0])
+    for a in range(new.shape[0]):
+        blocks.used[i, a] = True
+        for b in range(new.shape[0]):
+            transitions[a, b] -= scale * (new[a, b] - old[a, b])
+            old[a, b] = new[a, b]
