@@ -1,17 +1,23 @@
 """Inference: functions of potentials; they never see weights."""
 
 from . import bounded, linear, tree  # they register the verbs of their plans
+from .boxes import best_box, candidate_marginals, scan_boxes, search_boxes, top_boxes
 from .cut import CutPlan, first_nonsubmodular, make_cut_plan
 from .junction import JunctionPlan, make_junction_plan
 from .matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
+from .search import OutOfBudget, best_first
 from .tree_plan import TreePlan, make_tree_plan
 
 __all__ = [
     "CutPlan",
     "JunctionPlan",
+    "OutOfBudget",
     "TreePlan",
+    "best_box",
+    "best_first",
     "best_matching",
     "bounded",
+    "candidate_marginals",
     "first_nonsubmodular",
     "linear",
     "make_cut_plan",
@@ -19,6 +25,9 @@ __all__ = [
     "make_tree_plan",
     "matching_marginals",
     "matching_max_marginals",
+    "scan_boxes",
+    "search_boxes",
+    "top_boxes",
     "top_matchings",
     "tree",
 ]
