@@ -3,6 +3,7 @@
 from . import datasets, metrics, solvers, structures
 from .estimators import (
     Bipartite,
+    BoxSVM,
     ChainSVM,
     ChainSVMCV,
     Graph,
@@ -10,6 +11,7 @@ from .estimators import (
     MatchingSVM,
     MulticlassSVM,
     MulticlassSVMCV,
+    Proposals,
     Tree,
     TreeSVM,
     lambda_grid,
@@ -21,6 +23,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bipartite",
+    "BoxSVM",
     "ChainSVM",
     "ChainSVMCV",
     "Graph",
@@ -28,6 +31,7 @@ __all__ = [
     "MatchingSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
+    "Proposals",
     "TransitionMask",
     "Tree",
     "TreeSVM",

@@ -161,6 +161,17 @@ def box_iou(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
+def corloc(a: ArrayLike, b: ArrayLike, threshold: float = 0.5) -> float:
+    """Share of boxes correctly localized: of all pairs of boxes, those with an IoU of `threshold` at least.
+
+    Examples
+    --------
+    >>> corloc([[0, 0, 2, 2], [0, 0, 1, 1]], [[0, 0, 2, 1], [1, 0, 3, 2]])
+    0.5
+    """
+    return float(np.mean(box_iou(a, b) >= threshold))
+
+
 def _boxes(boxes: ArrayLike, name: str) -> np.ndarray:
     array = np.asarray(boxes, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] != 4:

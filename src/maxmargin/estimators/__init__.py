@@ -1,6 +1,8 @@
 """scikit-learn faces: no mathematics here."""
 
 from ._inputs import Bipartite, Graph, Tree
+from ._inputs_boxes import Proposals
+from .box import BoxSVM
 from .chain import ChainSVM
 from .cv import ChainSVMCV, MulticlassSVMCV
 from .graph import GraphSVM, TreeSVM
@@ -10,6 +12,7 @@ from .path import EstimatorPath, lambda_grid, regularization_path
 
 __all__ = [
     "Bipartite",
+    "BoxSVM",
     "ChainSVM",
     "ChainSVMCV",
     "EstimatorPath",
@@ -18,6 +21,7 @@ __all__ = [
     "MatchingSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
+    "Proposals",
     "Tree",
     "TreeSVM",
     "lambda_grid",

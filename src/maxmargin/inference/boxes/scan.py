@@ -25,8 +25,8 @@ def insert(boxes, values, count, box, value):
 def scan_rows(scores, unit, truth, boxes, values):
     """The best boxes, best first, into the rows of `boxes` and `values`; returns how many there are.
 
-    For every pair of rows, the best run of columns that ends at each is known from the one before (bentley84). Its score
-    bounds the values of all runs that end there, so that these are looked at only where it exceeds what was found.
+    For every pair of rows, the best run of columns that ends at each is known from the one before (bentley84). Its
+    score bounds the values of all runs that end there: they are looked at only where it exceeds what was found.
     """
     sums = add_up(scores, unit)
     total = sums.positive + sums.negative

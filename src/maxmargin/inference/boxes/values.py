@@ -1,8 +1,8 @@
 """Values of boxes and of sets of boxes in a map of scores, from integral images.
 
 A box (left, top, right, bottom) has the pixels left..right-1 and top..bottom-1, at least one. Its value is the sum of
-their scores, less its intersection over union with a box `truth`: one more than that is the score plus the loss 1 - IoU.
-A truth without pixels takes nothing away.
+their scores, less its intersection over union (IoU) with a box `truth`: one more than that is the score plus the loss
+1 - IoU. A truth without pixels takes nothing away.
 
 Sums are exact: scores are rounded once, to multiples of a power of two so small that the whole map fits into 62 bits,
 and added up as integers. So equal boxes tie, a bound is never below a value by rounding (each of its operations is

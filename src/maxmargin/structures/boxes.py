@@ -1,0 +1,189 @@
+"""One box in an image: pixel features summed over the box, or boxes proposed with features of their own."""
+
+from __future__ import annotations
+
+import math
+from typing import NoReturn
+
+import numpy as np
+
+from ..inference.boxes import best_box, candidate_marginals, top_boxes
+from ..metrics import box_iou
+from .custom import STEP_SECONDS, CustomProblem
+
+# What an oracle call costs, in seconds: of itself, for every pixel's feature, and for every pair of rows and column.
+CALL_SECONDS, FEATURE_SECONDS, SCAN_SECONDS = 1e-4, 2e-9, 5e-9
+
+
+NO_MARGINALS = (
+    "marginals of all boxes of an image: there are as many as pixels squared, and no sum over them is known to be "
+    "cheap; give `Proposals`, whose boxes are few, or ask for the k best boxes"
+)
+
+
+class Image:
+    """Pixels with features; to be predicted is any box of them."""
+
+    pixels: np.ndarray
+    shape: tuple[int, ...]  # H, W
+
+    def scores(self, coef: np.ndarray) -> np.ndarray:
+        """``<coef, x>`` (H, W) of every pixel."""
+        raise NotImplementedError
+
+    def total(self, box: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The sum of the features in a box, as indices and values."""
+        raise NotImplementedError
+
+    def top(self, coef: np.ndarray, intercept: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best boxes (k, 4), fewer if there are no more, and their scores."""
+        return top_boxes(self.scores(coef) + intercept, k)
+
+    def marginals(self, coef: np.ndarray) -> NoReturn:
+        raise NotImplementedError(NO_MARGINALS)
+
+
+class WordImage(Image):
+    """A pixel has one feature, its word."""
+
+    def __init__(self, words: np.ndarray):
+        self.pixels, self.shape = words, words.shape  # (H, W) integers
+
+    def scores(self, coef: np.ndarray) -> np.ndarray:
+        return coef[self.pixels]
+
+    def total(self, box: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counts = np.bincount(_cut(self.pixels, box).ravel())
+        words = np.flatnonzero(counts)
+        return words, counts[words]
+
+
+class DenseImage(Image):
+    """A pixel has a vector of features."""
+
+    def __init__(self, features: np.ndarray):
+        self.pixels, self.shape = features, features.shape[:2]  # (H, W, F)
+
+    def scores(self, coef: np.ndarray) -> np.ndarray:
+        return self.pixels @ coef
+
+    def total(self, box: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.arange(self.pixels.shape[2]), _cut(self.pixels, box).sum(axis=(0, 1))
+
+
+class BoxCandidates:
+    """Boxes (c, 4) with features (c, F); to be predicted is one of them."""
+
+    def __init__(self, boxes: np.ndarray, features: np.ndarray):
+        self.boxes, self.features = boxes, features
+
+    def scores(self, coef: np.ndarray) -> np.ndarray:
+        return self.features @ coef
+
+    def top(self, coef: np.ndarray, intercept: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best boxes (k, 4), fewer if there are no more, and their scores; of equal ones the first come first."""
+        scores = self.scores(coef) + intercept
+        best = np.argsort(-scores, kind="stable")[:k]
+        return self.boxes[best], scores[best]
+
+    def marginals(self, coef: np.ndarray) -> np.ndarray:
+        """Probabilities (c,) of the boxes."""
+        return candidate_marginals(self.scores(coef))
+
+
+class ImageBoxes:
+    """Samples whose outputs are boxes (left, top, right, bottom) of an image; a structure for `CustomProblem`.
+
+    The score of a box is the sum of ``<w, x>`` over its pixels, plus the last weight for each with `intercept`, divided
+    by `area`: of the size of true boxes, it makes w a score a pixel and the score one that is like a mean. The loss is
+    1 - IoU (blaschko08).
+    """
+
+    def __init__(
+        self,
+        images: list[Image],
+        y: np.ndarray,
+        n_features: int,
+        *,
+        area: float = 1.0,
+        intercept: bool = True,
+        sample_weight: np.ndarray | None = None,
+    ):
+        self.images, self.y, self.area, self.intercept = images, y, area, intercept
+        self.n_samples, self.n_features = len(images), n_features + intercept
+        self.sample_weight = sample_weight
+
+    def max_oracle(self, w: np.ndarray, i: int) -> np.ndarray:
+        scores = self.images[i].scores(w[: self.n_features - self.intercept])
+        scores = scores + w[-1] if self.intercept else scores
+        return best_box(scores / self.area, self.y[i])[0]
+
+    def joint_feature(self, i: int, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        indices, values = self.images[i].total(y)
+        if self.intercept:
+            indices = np.append(indices, self.n_features - 1)
+            values = np.append(values, (y[2] - y[0]) * (y[3] - y[1]))
+        return indices, values / self.area
+
+    def loss(self, i: int, y: np.ndarray) -> float:
+        return 1.0 - float(box_iou(y, self.y[i]))
+
+
+class ImageBoxProblem(CustomProblem):
+    """`ImageBoxes` as a problem; unlike of a user's structure, all of it is known."""
+
+    structure: ImageBoxes
+
+    def fingerprint_parts(self) -> list[np.ndarray]:
+        own = self.structure
+        parts = [*super().fingerprint_parts(), own.y, np.array([own.area, own.intercept])]
+        return parts + [image.pixels for image in own.images]
+
+    def argmax_cost(self) -> float:
+        """Not timed, so that ``solver="auto"`` chooses the same in every run."""
+        numbers = sum(image.pixels.size for image in self.structure.images)
+        scanned = sum(math.prod(image.shape) * min(image.shape) / 2 for image in self.structure.images)
+        return (CALL_SECONDS + (FEATURE_SECONDS * numbers + SCAN_SECONDS * scanned) / self.n) / STEP_SECONDS
+
+
+class ProposedBoxes:
+    """Samples whose outputs are numbers of proposed boxes; a structure for `CustomProblem`.
+
+    The true output is the box of the highest IoU with the true box, and the loss of another how much lower its IoU is:
+    1 - IoU if the true box is proposed itself.
+    """
+
+    def __init__(self, samples: list[BoxCandidates], truth: np.ndarray, *, sample_weight: np.ndarray | None = None):
+        self.samples, self.sample_weight = samples, sample_weight
+        self.n_samples, self.n_features = len(samples), samples[0].features.shape[1]
+        overlaps = [box_iou(sample.boxes, box) for sample, box in zip(samples, truth, strict=True)]
+        self.losses = [overlap.max() - overlap for overlap in overlaps]
+        self.y = [int(overlap.argmax()) for overlap in overlaps]
+
+    def max_oracle(self, w: np.ndarray, i: int) -> int:
+        return int(np.argmax(self.samples[i].scores(w) + self.losses[i]))
+
+    def joint_feature(self, i: int, y: int) -> np.ndarray:
+        return self.samples[i].features[y]
+
+    def loss(self, i: int, y: int) -> float:
+        return float(self.losses[i][y])
+
+
+class ProposedBoxProblem(CustomProblem):
+    """`ProposedBoxes` as a problem; unlike of a user's structure, all of it is known."""
+
+    structure: ProposedBoxes
+
+    def fingerprint_parts(self) -> list[np.ndarray]:
+        own = self.structure
+        return [*super().fingerprint_parts(), *own.losses, *(sample.features for sample in own.samples)]
+
+    def argmax_cost(self) -> float:
+        numbers = sum(sample.features.size for sample in self.structure.samples)
+        return FEATURE_SECONDS * numbers / self.n / STEP_SECONDS
+
+
+def _cut(pixels: np.ndarray, box: np.ndarray) -> np.ndarray:
+    left, top, right, bottom = box
+    return pixels[top:bottom, left:right]
