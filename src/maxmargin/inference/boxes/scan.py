@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._compile import helper, kernel
-from .values import add_up, value_of
+from .values import add_up, common, united, value_of
 
 
 @helper
@@ -21,27 +21,47 @@ def insert(boxes, values, count, box, value):
     return min(count + 1, len(values))
 
 
+@helper
+def scan_strip(total, unit, truth, top, bottom, first, last, boxes, values, found):
+    """Add the boxes with these rows whose left side is one of first..last-1, as far as they are among the best."""
+    full = found == len(values)
+    least = values[found - 1] if full else -np.inf
+    lowest = np.int64(2**62)
+    for right in range(first + 1, total.shape[1]):
+        if right <= last:
+            lowest = min(lowest, total[bottom, right - 1] - total[top, right - 1])
+        bound = (total[bottom, right] - total[top, right] - lowest) * unit
+        if bound <= least:  # most often, and without a division
+            continue
+        overlap = common(truth, min(right, last) - 1, top, right, bottom) / united(truth, first, top, right, bottom)
+        if bound - overlap > least:
+            for left in range(first, min(right, last)):
+                value = value_of(total, unit, truth, left, top, right, bottom)
+                if value > least:
+                    found = insert(boxes, values, found, (left, top, right, bottom), value)
+                    full = found == len(values)
+                    least = values[found - 1] if full else -np.inf
+    return found
+
+
 @kernel(n_parts=0)
 def scan_rows(scores, unit, truth, boxes, values):
     """The best boxes, best first, into the rows of `boxes` and `values`; returns how many there are.
 
     For every pair of rows, the best run of columns that ends at each is known from the one before (bentley84). Its
-    score bounds the values of all runs that end there: they are looked at only where it exceeds what was found.
+    score bounds the values of all runs that end there: they are looked at only where it exceeds what was found. With a
+    truth, runs that begin before, in the first or second half of, or after its columns are told apart, since the
+    overlap with it that they have at least makes the bound tighter.
     """
     sums = add_up(scores, unit)
     total = sums.positive + sums.negative
     height, width = scores.shape
-    found, least = 0, -np.inf
+    starts = (0, truth[0], (truth[0] + truth[2]) // 2, truth[2], width)
+    found = 0
     for top in range(height):
         for bottom in range(top + 1, height + 1):
-            lowest = total[bottom, 0] - total[top, 0]
-            for right in range(1, width + 1):
-                here = total[bottom, right] - total[top, right]
-                if (here - lowest) * unit > least:
-                    for left in range(right):
-                        value = value_of(total, unit, truth, left, top, right, bottom)
-                        if value > least:
-                            found = insert(boxes, values, found, (left, top, right, bottom), value)
-                            least = values[found - 1] if found == len(values) else least
-                lowest = min(lowest, here)
+            for part in range(4):
+                if starts[part] < starts[part + 1]:
+                    first, last = starts[part], starts[part + 1]
+                    found = scan_strip(total, unit, truth, top, bottom, first, last, boxes, values, found)
     return found
