@@ -16,7 +16,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from scipy.spatial import Delaunay
 
+from maxmargin import datasets
 from maxmargin._compile import OPTIONS
+from maxmargin.inference import best_box, scan_boxes, search_boxes
 from maxmargin.inference.beam import new_beam
 from maxmargin.inference.chain import EveryEdge, forward_backward, new_chain_sums, top_viterbi, viterbi
 from maxmargin.inference.cut import CutPlan, make_cut_plan
@@ -24,12 +26,14 @@ from maxmargin.inference.tree import make_tree_plan
 from maxmargin.inference.verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
 from ._report import Bar, arguments, finish, time_in_turn
+from .boxes import log_odds
 
 SIZES = [(8, 26), (24, 22), (24, 200)]  # positions, labels: OCR, CoNLL-2000, many labels
 K = 5
 TEMPERATURE = 1e-10
 N_NODES = 150  # of a graph of superpixels
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of edges, where the scores of labels are normal
+MAX_SPLITS = 500_000  # of sets of boxes
 STEPS = 1e5  # SciPy's capacities are integers: so many are 1
 
 
@@ -172,8 +176,8 @@ def measure_cuts(rounds: int, quick: bool) -> list[Bar]:
 
 
 @njit(**OPTIONS)
-def look_at_all(scores, first, last):
-    """The best of all boxes whose top is one of the rows first..last-1, each worth four numbers of an integral image."""
+def look_at_boxes(scores, top):
+    """The best of all boxes with this top row, each worth four numbers of an integral image."""
     height, width = scores.shape
     total = np.zeros((height + 1, width + 1))
     for row in range(height):
@@ -182,45 +186,51 @@ def look_at_all(scores, first, last):
             inside += scores[row, column]
             total[row + 1, column + 1] = total[row, column + 1] + inside
     best = -np.inf
-    for top in range(first, last):
-        for bottom in range(top + 1, height + 1):
-            for left in range(width):
-                before = total[bottom, left] - total[top, left]
-                for right in range(left + 1, width + 1):
-                    value = total[bottom, right] - total[top, right] - before
-                    best = value if value > best else best
+    for bottom in range(top + 1, height + 1):
+        for left in range(width):
+            before = total[bottom, left] - total[top, left]
+            for right in range(left + 1, width + 1):
+                best = max(best, total[bottom, right] - total[top, right] - before)
     return best
 
 
 def box_maps() -> dict[str, np.ndarray]:
-    """Scores of pixels: an object with soft borders in speckled ground, easier and harder, and nothing but noise."""
-    rng = np.random.default_rng(0)
-    rows, columns = np.mgrid[: BOX_MAP[0], : BOX_MAP[1]]
-    object_ = 2.0 * np.exp(-(((rows - 200) / 60) ** 2) - ((columns - 400) / 80) ** 2) - 0.5
-    fine, coarse = rng.normal(size=BOX_MAP), rng.normal(size=(BOX_MAP[0] // 8, BOX_MAP[1] // 8))
-    patches = np.kron(coarse, np.ones((8, 8)))
-    return {"patches": object_ + 0.3 * patches, "speckles": object_ + fine, "noise": fine - 0.1}
+    """A blood smear, 480 x 640, by log-odds of its colours in squares of 8 x 8; with noise added; and but noise."""
+    cells = datasets.fetch_bccd()
+    weights = log_odds(cells.words_train, cells.y_train)
+    smear = np.kron(weights[cells.words_test[0]], np.ones((8, 8)))
+    noise = np.random.default_rng(0).normal(size=smear.shape)
+    return {"cells": smear, "cells, noise": smear + noise, "noise": noise - 0.1}
+
+
+def time_boxes(scores: np.ndarray, rounds: int) -> dict[str, float]:
+    """Seconds of branch and bound and of two exhaustive ways: a scan of all pairs of rows, and a look at each box."""
+    middle = len(scores) // 2
+    calls: dict[str, Callable[[int], Any]] = {
+        "branch and bound": lambda turn: search_boxes(scores, 1, None, MAX_SPLITS),
+        "pairs of rows": lambda turn: scan_boxes(scores, 1),
+        "the former, then the latter": lambda turn: best_box(scores),
+        "each box": lambda turn: look_at_boxes(scores, middle),
+    }
+    seconds = {name: float(np.median(taken)) for name, taken in time_in_turn(calls, rounds, warm_up=1).items()}
+    seconds["each box"] *= len(scores) * (len(scores) + 1) / 2 / (len(scores) - middle)  # all pairs of rows
+    return seconds
 
 
 def measure_boxes(rounds: int) -> list[Bar]:
-    """Against a scan of all pairs of rows, itself exhaustive, and a look at every box, of which only some are timed."""
+    print("best box of 480 x 640 scores, milliseconds (median); of each box, from those with one top row:")
     ratios = {}
-    height, width = BOX_MAP
-    some = 0 if height < 2 else height // 2  # boxes from this row on, of average number
-    print(f"best box of {height} x {width} scores, milliseconds (median):")
     for name, scores in box_maps().items():
-        calls: dict[str, Callable[[int], None]] = {
-            "branch and bound": lambda turn, scores=scores: search_boxes(scores, 1, max_splits=MAX_SPLITS),  # type: ignore
-            "scan": lambda turn, scores=scores: scan_boxes(scores, 1),  # type: ignore
-            "both in turn": lambda turn, scores=scores: best_box(scores),  # type: ignore
-        }
-        seconds = {call: float(np.median(taken)) for call, taken in time_in_turn(calls, rounds, warm_up=1).items()}
-        found = search_boxes(scores, 1, max_splits=MAX_SPLITS)[1]
-        assert not len(found) or found[0] == scan_boxes(scores, 1)[1][0]
-        gave_up = "" if len(found) else f"  (branch and bound gave up after {MAX_SPLITS} splits)"
-        print(f"  {name:10s}" + "".join(f"{call:>18s} {1e3 * taken:8.1f}" for call, taken in seconds.items()) + gave_up)
-        ratios[name] = seconds
-    return []
+        seconds = time_boxes(scores, rounds)
+        found, _, _ = search_boxes(scores, 1, None, MAX_SPLITS)
+        print(f"  {name}" + ("" if len(found) else f", where branch and bound gave up after {MAX_SPLITS} splits"))
+        for way, taken in seconds.items():
+            print(f"    {way:28s} {1e3 * taken:12.2f}")
+        ratios[name] = {way: taken / seconds["pairs of rows"] for way, taken in seconds.items()}
+    return [
+        Bar("best box, branch and bound / pairs of rows, cells", ratios["cells"]["branch and bound"], 1.0),
+        Bar("best box, either in turn / pairs of rows, noise", ratios["noise"]["the former, then the latter"], 4.0),
+    ]
 
 
 def main() -> None:
@@ -229,6 +239,7 @@ def main() -> None:
     for length, n_labels in SIZES:
         bars += measure(length, n_labels, 15 if args.quick else 200, args.quick)
     bars += measure_cuts(15 if args.quick else 200, args.quick)
+    bars += measure_boxes(2 if args.quick else 7)
     finish(bars)
 
 
