@@ -3,7 +3,7 @@
 Pixels are words, 512 colours. Both predict the box of the highest sum of weights. The baseline weighs a word by how
 much more likely it is inside the true boxes of the training images than outside, the logarithm of the ratio, less a
 threshold chosen on the validation images; `BoxSVM` learns the weights for the boxes they lead to, certified, with lam
-chosen on the validation images. A minute. Run: python -m benchmarks.boxes [--quick]
+chosen on the validation images. Two minutes. Run: python -m benchmarks.boxes [--quick]
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from maxmargin.metrics import alignment_error_rate, box_iou, chunk_f1, chunk_scores
+from maxmargin.metrics import alignment_error_rate, box_iou, chunk_f1, chunk_scores, corloc
 
 
 def test_all_found():
@@ -168,3 +168,10 @@ def test_bad_boxes_are_refused(box, message):
         box_iou(box, [0, 0, 1, 1])
     with pytest.raises(ValueError, match="b must have"):
         box_iou([0, 0, 1, 1], box)
+
+
+def test_corloc():
+    true = [[0, 0, 4, 4], [0, 0, 4, 4], [1, 1, 2, 2]]
+    found = [[0, 0, 4, 2], [0, 0, 4, 1], [1, 1, 2, 2]]  # IoU 1/2, 1/4, 1
+    assert corloc(found, true) == corloc(true, found) == pytest.approx(2 / 3)
+    assert corloc(found, true, threshold=0.6) == pytest.approx(1 / 3)

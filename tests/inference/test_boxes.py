@@ -127,6 +127,15 @@ def test_refusals(scores, k, match):
         top_boxes(scores, k)
 
 
+@pytest.mark.parametrize(
+    "truth", [(0, 0, 3, 1), (-1, 0, 1, 1), (1, 0, 1, 1), (0, 0, 1), (0.0, 0.0, 1.0, 1.0), "box", (0, 1, 1, 3)]
+)
+@pytest.mark.parametrize("answer", [*ANSWERS.values()], ids=ANSWERS)
+def test_truth_that_is_no_box(answer, truth):
+    with pytest.raises(ValueError, match="truth must be"):
+        answer(np.zeros((2, 2)), 1, truth)
+
+
 def test_candidate_marginals():
     assert candidate_marginals([0.0, np.log(3.0)]) == pytest.approx([0.25, 0.75])
     assert candidate_marginals([1e5, 0.0]).tolist() == [1.0, 0.0]

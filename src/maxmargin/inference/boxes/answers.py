@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -13,8 +13,9 @@ from .search import branch_and_bound
 
 NO_TRUTH = np.zeros(4, np.int64)  # no box has a pixel in common with it
 
-# Steps of a scan (pairs of rows, times columns) that take about as long as halving one set of boxes. Measured.
-STEPS_A_SPLIT = 200
+# What takes about as long as halving one set of boxes, measured: so many steps of a scan (pairs of rows, times columns);
+# and, since it keeps the k best in order, so many of k squared.
+STEPS_A_SPLIT, MOVES_A_SPLIT = 200, 4
 
 
 def best_box(scores: Any, truth: Any = None) -> tuple[np.ndarray, float]:
@@ -35,11 +36,13 @@ def top_boxes(scores: Any, k: int, truth: Any = None) -> tuple[np.ndarray, np.nd
     k : how many boxes
     truth : a box (left, top, right, bottom); a box is worth its scores less its intersection over union with truth
     """
-    scores, unit, truth, k = _checked(scores, truth, k)
-    short, long = sorted(scores.shape)
-    boxes, values = _room(scores, k)
-    found, _, _ = branch_and_bound(scores, unit, truth, short * (short + 1) // 2 * long // STEPS_A_SPLIT, boxes, values)
-    return (boxes, values) if found == len(values) else scan_boxes(scores, k, truth)
+    given = _checked(scores, truth, k)
+    short, long = sorted(given.scores.shape)
+    steps, moves = short * (short + 1) // 2 * long, len(given.values) ** 2
+    found, _ = _search(given, steps // STEPS_A_SPLIT + moves // MOVES_A_SPLIT)
+    if found < len(given.values):
+        _scan(given)
+    return given.boxes, given.values
 
 
 def search_boxes(
@@ -49,22 +52,16 @@ def search_boxes(
 
     Fewer than k boxes if more than `max_splits` sets of boxes would have to be split for them.
     """
-    scores, unit, truth, k = _checked(scores, truth, k)
-    boxes, values = _room(scores, k)
-    found, _, bound = branch_and_bound(scores, unit, truth, max_splits, boxes, values)
-    return boxes[:found], values[:found], bound
+    given = _checked(scores, truth, k)
+    found, bound = _search(given, max_splits)
+    return given.boxes[:found], given.values[:found], bound
 
 
 def scan_boxes(scores: Any, k: int, truth: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """`top_boxes` by looking at all pairs of rows, or of columns if there are fewer."""
-    scores, unit, truth, k = _checked(scores, truth, k)
-    boxes, values = _room(scores, k)
-    if scores.shape[0] <= scores.shape[1]:
-        scan_rows(scores, unit, truth, boxes, values)
-        return boxes, values
-    turned = [1, 0, 3, 2]
-    scan_rows(np.ascontiguousarray(scores.T), unit, truth[turned], boxes, values)
-    return boxes[:, turned], values
+    given = _checked(scores, truth, k)
+    _scan(given)
+    return given.boxes, given.values
 
 
 def candidate_marginals(scores: Any) -> np.ndarray:
@@ -72,14 +69,31 @@ def candidate_marginals(scores: Any) -> np.ndarray:
     return softmax(np.asarray(scores, np.float64))
 
 
-def _room(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    height, width = scores.shape
-    k = min(k, height * (height + 1) // 2 * (width * (width + 1) // 2))
-    return np.zeros((k, 4), np.int64), np.zeros(k)
+class Asked(NamedTuple):
+    scores: np.ndarray
+    unit: float  # the power of two that scores are rounded to multiples of
+    truth: np.ndarray
+    boxes: np.ndarray  # (k, 4) room for the answer, k not above the number of boxes ...
+    values: np.ndarray  # (k,) ... and for what they are worth
 
 
-def _checked(scores: Any, truth: Any, k: int) -> tuple[np.ndarray, float, np.ndarray, int]:
-    """Arrays of their types, and the power of two that scores are rounded to multiples of."""
+def _search(given: Asked, max_splits: int) -> tuple[int, float]:
+    scores, unit, truth, boxes, values = given
+    found, _, bound = branch_and_bound(scores, unit, truth, max_splits, boxes, values)
+    return found, bound
+
+
+def _scan(given: Asked) -> None:
+    scores, unit, truth, boxes, values = given
+    if scores.shape[0] <= scores.shape[1]:
+        scan_rows(scores, unit, truth, boxes, values)
+        return
+    turned = [1, 0, 3, 2]
+    scan_rows(np.ascontiguousarray(scores.T), unit, truth[turned], boxes, values)
+    boxes[:] = boxes[:, turned]
+
+
+def _checked(scores: Any, truth: Any, k: int) -> Asked:
     scores = np.ascontiguousarray(scores, np.float64)
     if scores.ndim != 2 or not scores.size:
         raise ValueError(f"scores must be a matrix with at least one pixel, got shape {scores.shape}")
@@ -89,5 +103,16 @@ def _checked(scores: Any, truth: Any, k: int) -> tuple[np.ndarray, float, np.nda
     if not total < np.inf:
         raise ValueError("scores must be finite numbers with a finite sum")
     unit = 2.0 ** max(-1000, int(np.frexp(total)[1]) - 61)
-    truth = NO_TRUTH if truth is None else np.ascontiguousarray(truth, np.int64)
-    return scores, unit, truth, int(k)
+    height, width = scores.shape
+    k = min(int(k), height * (height + 1) // 2 * (width * (width + 1) // 2))
+    own = NO_TRUTH if truth is None else _as_truth(truth, height, width)
+    return Asked(scores, unit, own, np.zeros((k, 4), np.int64), np.zeros(k))
+
+
+def _as_truth(truth: Any, height: int, width: int) -> np.ndarray:
+    own = np.asarray(truth)
+    if own.shape != (4,) or own.dtype.kind not in "iu":
+        raise ValueError(f"truth must be four integers (left, top, right, bottom), got {truth!r}")
+    if not (0 <= own[0] < own[2] <= width and 0 <= own[1] < own[3] <= height):
+        raise ValueError(f"truth must be a box within {height} x {width} scores, got {own.tolist()}")
+    return own.astype(np.int64)
