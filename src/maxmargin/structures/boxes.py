@@ -11,7 +11,7 @@ from ..inference.boxes import best_box, candidate_marginals, top_boxes
 from ..metrics import box_iou
 from .custom import STEP_SECONDS, CustomProblem
 
-# What an oracle call costs, in seconds: of itself, for every pixel's feature, for a pair of rows and a column. Measured.
+# What an oracle call costs, in seconds: of itself, for every pixel's feature, for a pair of rows and column. Measured.
 CALL_SECONDS, FEATURE_SECONDS, SCAN_SECONDS = 1e-4, 2e-9, 1.5e-8
 
 

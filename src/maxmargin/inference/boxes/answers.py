@@ -13,7 +13,7 @@ from .search import branch_and_bound
 
 NO_TRUTH = np.zeros(4, np.int64)  # no box has a pixel in common with it
 
-# What takes about as long as halving one set of boxes, measured: so many steps of a scan (pairs of rows, times columns);
+# What takes about as long as halving a set of boxes, measured: so many steps of a scan (pairs of rows, times columns);
 # and, since it keeps the k best in order, so many of k squared.
 STEPS_A_SPLIT, MOVES_A_SPLIT = 200, 4
 

@@ -68,7 +68,7 @@ def value_of(total, unit, truth, left, top, right, bottom):
     return inside(total, left, top, right, bottom) * unit - overlap
 
 
-@helper
+@routine
 def upper_bound(sums, unit, truth, ranges):
     """What no box with its sides in these ranges exceeds; if there is but one, its value (lampert08, Sec. 3.2).
 
