@@ -1,4 +1,4 @@
-"""Data sets: one bundled with its ingredients (`load_dates`), the others fetched once and cached.
+"""Data sets: one bundled with its ingredients (`load_dates`), one drawn (`make_figures`), the others fetched once.
 
 The fetchers look into ``data_home``, then ``$MAXMARGIN_DATA``, then ``~/.maxmargin_data``, and download
 from the public origin only if the data is in none of them. Sets that no public origin has in the form needed
@@ -11,6 +11,7 @@ from maxmargin.datasets._dates import load_dates
 from maxmargin.datasets._digits import fetch_mnist, fetch_usps
 from maxmargin.datasets._ewt import fetch_ewt
 from maxmargin.datasets._fetch import get_data_home
+from maxmargin.datasets._figures import make_figures
 from maxmargin.datasets._horses import fetch_horses
 from maxmargin.datasets._ocr import fetch_ocr
 from maxmargin.datasets._snakes import fetch_snakes
@@ -28,4 +29,5 @@ __all__ = [
     "fetch_wordalign",
     "get_data_home",
     "load_dates",
+    "make_figures",
 ]

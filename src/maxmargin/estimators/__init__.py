@@ -9,6 +9,7 @@ from .graph import GraphSVM, TreeSVM
 from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
 from .path import EstimatorPath, lambda_grid, regularization_path
+from .pose import PoseSVM
 
 __all__ = [
     "Bipartite",
@@ -22,6 +23,7 @@ __all__ = [
     "MulticlassSVM",
     "MulticlassSVMCV",
     "Proposals",
+    "PoseSVM",
     "Tree",
     "TreeSVM",
     "lambda_grid",

@@ -11,6 +11,7 @@ from maxmargin.estimators._inputs_graphs import (
 )
 from maxmargin.estimators._inputs_labels import check_sample_weight, encode_labels, stack_labels, unstack
 from maxmargin.estimators._inputs_matchings import Bipartite, as_numbers, read_candidates, read_links
+from maxmargin.estimators._inputs_poses import check_parents, read_grids, read_positions, read_radius
 from maxmargin.estimators._inputs_sequences import Stacked, needs_vectorizer, stack_sequences
 
 __all__ = [
@@ -19,11 +20,15 @@ __all__ = [
     "Stacked",
     "Tree",
     "as_numbers",
+    "check_parents",
     "check_sample_weight",
     "encode_labels",
     "needs_vectorizer",
     "read_candidates",
+    "read_grids",
     "read_links",
+    "read_positions",
+    "read_radius",
     "split_chains",
     "split_samples",
     "stack_edge_features",

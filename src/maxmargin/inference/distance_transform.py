@@ -2,9 +2,9 @@
 
 ``max_q scores[q] - stiffness (q - p - anchor)^2 + pull (q - p - anchor)`` for all p of a line in linear time
 (felzenszwalb12), and of a grid by its rows, then its columns. Apart from what q does not change, position q offers p
-``h(q) + 2 stiffness p q``, so that only the corners of the upper hull of the points (q, h(q)) can be best for any p, and
-p's is where the hull rises by ``-2 stiffness p``. That divides by distances, never by the stiffness: a spring of
-stiffness 0, where one q is best for all p, is no special case, and a tiny one cannot overflow.
+``h(q) + 2 stiffness p q``, so that only corners of the upper hull of the points (q, h(q)) can be best for any p:
+p's is where it begins to rise by less than ``-2 stiffness p``. That divides by distances, never by the stiffness: a
+spring of stiffness 0, where one q is best for all p, is no special case, and a tiny one cannot overflow.
 
 Where several positions are best, the first is found (up to rounding; in a grid of the first row that has one).
 """
