@@ -1,6 +1,6 @@
 """Inference against the best labeling of a chain: k best, marginals, and the code for trees run on chains; and minimum
-cuts of graphs like those of superpixels, against SciPy's maximum flow. And boxes: efficient subwindow search in a map
-of 480 x 640 scores, against exhaustive search.
+cuts of graphs like those of superpixels, against SciPy's maximum flow. Boxes: efficient subwindow search in a map of
+480 x 640 scores, against exhaustive search. And how the time of the distance transform grows with the positions.
 
 All take turns in one run; ratios are medians over the turns. Run: python -m benchmarks.inference [--quick]
 """
@@ -22,6 +22,7 @@ from maxmargin.inference import best_box, scan_boxes, search_boxes
 from maxmargin.inference.beam import new_beam
 from maxmargin.inference.chain import EveryEdge, forward_backward, new_chain_sums, top_viterbi, viterbi
 from maxmargin.inference.cut import CutPlan, make_cut_plan
+from maxmargin.inference.distance_transform import Spring, new_grid_scratch, transform_grid
 from maxmargin.inference.tree import make_tree_plan
 from maxmargin.inference.verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
@@ -34,6 +35,7 @@ TEMPERATURE = 1e-10
 N_NODES = 150  # of a graph of superpixels
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of edges, where the scores of labels are normal
 MAX_SPLITS = 500_000  # of sets of boxes
+SIDES = (32, 100, 316, 1000)  # of square grids: a thousand to a million positions
 STEPS = 1e5  # SciPy's capacities are integers: so many are 1
 
 
@@ -89,6 +91,12 @@ def run_top_cuts(plan, node, edge, scratch, labels, values):
 def run_cut_max_marginals(plan, node, edge, scratch, out):
     for i in range(len(node)):
         find_max_marginals(plan, i, node[i], edge[i], scratch, out)
+
+
+@njit(**OPTIONS)
+def run_transforms(scores, spring, scratch, values, places):
+    for i in range(len(scores)):
+        transform_grid(scores[i], spring, scratch, values[i], places[i])
 
 
 def measure(length: int, n_labels: int, rounds: int, quick: bool) -> list[Bar]:
@@ -233,6 +241,33 @@ def measure_boxes(rounds: int) -> list[Bar]:
     ]
 
 
+def measure_transforms(rounds: int) -> list[Bar]:
+    """Every size works through a million positions, so that none has its numbers, or branches, remembered from before.
+
+    The spring is soft: a position far away may be best, and the hulls have many corners.
+    """
+    rng, total = np.random.default_rng(0), max(SIDES) ** 2
+    spring = Spring(np.full(2, 0.01), np.zeros(2), np.zeros(2))
+    new_scratch_of = njit(new_grid_scratch)
+
+    def call(side: int) -> Callable[[int], None]:
+        scores = rng.normal(size=(total // side**2, side, side))
+        given = scores, spring, new_scratch_of(side, side), np.zeros(scores.shape), np.zeros(scores.shape, np.int32)
+        return lambda turn: run_transforms(*given)
+
+    seconds = time_in_turn({str(side): call(side) for side in SIDES}, rounds)
+    positions = np.array(SIDES) ** 2
+    each = np.array([np.median(taken) for taken in seconds.values()]) / (total // positions) / positions
+    print("distance transforms, nanoseconds (median) a position:")
+    for side, one in zip(SIDES, each, strict=True):
+        print(f"  {side**2:16d} {1e9 * one:8.1f}")
+    exponent = np.polyfit(np.log(positions), np.log(each * positions), 1)[0]
+    return [
+        Bar("distance transform, time grows with positions to the power of", float(exponent), 1.1),
+        Bar("distance transform, time a position, 10^6 / 10^3 positions", float(each[-1] / each[0]), 2.0),
+    ]
+
+
 def main() -> None:
     args = arguments(__doc__)
     bars = []
@@ -240,6 +275,7 @@ def main() -> None:
         bars += measure(length, n_labels, 15 if args.quick else 200, args.quick)
     bars += measure_cuts(15 if args.quick else 200, args.quick)
     bars += measure_boxes(2 if args.quick else 7)
+    bars += measure_transforms(5 if args.quick else 30)
     finish(bars)
 
 

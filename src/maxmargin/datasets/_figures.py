@@ -53,7 +53,7 @@ these six at the pixel and at eight places around it.
 
 
 def make_figures(
-    n_samples: int = 100, *, size: int = 64, clutter: int = 10, noise: float = 0.25, random_state: int | None = None
+    n_samples: int = 100, *, size: int = 64, clutter: int = 10, noise: float = 0.2, random_state: int | None = None
 ) -> Bunch:
     """Make images of articulated figures, a task of pose estimation.
 
