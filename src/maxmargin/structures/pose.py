@@ -12,7 +12,7 @@ from .relations import find_anchors, nearest_types
 
 # What an oracle call costs, in seconds: of itself, for a product of score and feature, and for a position, an edge and
 # a type in a distance transform. Measured.
-CALL_SECONDS, PRODUCT_SECONDS, PLACE_SECONDS = 2e-4, 1.5e-10, 4e-8
+CALL_SECONDS, PRODUCT_SECONDS, PLACE_SECONDS = 3e-4, 3e-10, 6e-8
 
 # Displacements from an anchor are measured in so many root mean squares of theirs. Chosen on drawn figures: with 1 the
 # features of parts far apart are so large that learning takes twice as long, and with more springs come out too soft.
