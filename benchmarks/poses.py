@@ -5,7 +5,7 @@
 - The same without edges, at the best of three lam, and a logistic regression for every part on its pixels and pixels of
   the background.
 
-Counted are parts within a limb's width of their place in test images. Two minutes.
+Counted are parts within a limb's width of their place in test images. A minute.
 Run: python -m benchmarks.poses [--quick]
 """
 
