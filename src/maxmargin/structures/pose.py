@@ -14,7 +14,7 @@ from .relations import find_anchors, nearest_types
 # a type in a distance transform. Measured.
 CALL_SECONDS, PRODUCT_SECONDS, PLACE_SECONDS = 3e-4, 3e-10, 6e-8
 
-# Displacements from an anchor are measured in so many root mean squares of theirs. Tried on 30 drawn figures, 40 passes:
+# Displacements from an anchor are measured in so many root mean squares of theirs. Tried on 30 figures, 40 passes:
 # with 1 the gap is 2.5 times as large, with 6 the springs stay soft, and a third more of the test parts are missed.
 DEVIATIONS = 3.0
 
