@@ -29,6 +29,7 @@ from ._report import Bar, arguments, finish
 
 OUTPUT = Path(__file__).parent / "output"
 LAM = 0.2
+SEED = 1  # of figures: parameters were chosen on those of 0
 LAMS, ALONE = (1.0, 0.2, 0.04), "each part alone, lam = {}"  # the best on the test images counts
 N_TYPES = 3
 BACKGROUND = 200  # pixels an image that a logistic regression learns from
@@ -141,7 +142,7 @@ def draw(figures: Figures, tree: np.ndarray, alone: np.ndarray) -> Path:
 def main() -> None:
     quick = arguments(__doc__).quick
     size, n_train, n_test, tol = (32, 12, 12, 0.25) if quick else (64, 100, 100, 0.05)
-    figures = Figures(make_figures(n_train + n_test, size=size, random_state=0), n_train, size)
+    figures = Figures(make_figures(n_train + n_test, size=size, random_state=SEED), n_train, size)
     X, y = figures.train
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
