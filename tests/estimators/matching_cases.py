@@ -14,6 +14,14 @@ from reference import from_callables
 LAM, F = 0.2, 3
 SHAPES = [(2, 3), (3, 3), (3, 2), (2, 2), (0, 2), (2, 3)]
 Y = [[(0, 2), (1, 0)], [(0, 0), (1, 2), (2, 1)], [(2, 0)], [], [], [(0, 1), (1, 2)]]
+IGNORED = [
+    [(0, 0), (0, 1), (0, 2)],
+    [(0, 1), (2, 1), (0, 2)],
+    [],
+    [(1, 1)],
+    [],
+    [(1, 0)],
+]  # some true, some no candidates
 PERFECT = [0, 1, 5]  # samples whose rows all have a link
 
 
@@ -72,11 +80,14 @@ def loss_of(i, pairs, cost, normalize):
     return total / max(1, len(true)) if normalize else total
 
 
-def enumerated(kind, kept=EVERY, *, cost=(1, 1), normalize=True, intercept=True, perfect=False, weight=None):
+def enumerated(
+    kind, kept=EVERY, *, cost=(1, 1), normalize=True, intercept=True, perfect=False, weight=None, ignored=None
+):
     kept = list(kept)
+    free = [set(ignored[i]) - set(Y[i]) if ignored else set() for i in kept]
     return from_callables(
         len(kept),
-        lambda i: outputs(kind, kept[i], perfect),
+        lambda i: [pairs for pairs in outputs(kind, kept[i], perfect) if not free[i] & set(pairs)],
         lambda i, y: joint_feature(kept[i], y, intercept),
         lambda i, y: loss_of(kept[i], y, cost, normalize),
         [tuple(Y[i]) for i in kept],

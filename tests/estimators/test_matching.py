@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from matching_cases import (
     DENSE,
+    IGNORED,
     LAM,
     PERFECT,
     SHAPES,
@@ -61,6 +62,36 @@ def test_optimum_of_perfect_matchings(kind):
     assert_optimal(model, enumerated(kind, PERFECT, perfect=True))
     predicted = model.predict(as_given(kind, PERFECT))
     assert [len(links) for links in predicted] == [SHAPES[i][0] for i in PERFECT]
+
+
+@KINDS
+def test_optimum_with_ignored_links(kind):
+    model = model_of(cost=(1, 2)).fit(as_given(kind), Y, ignored=IGNORED)
+    assert_optimal(model, enumerated(kind, cost=(1, 2), ignored=IGNORED))
+    matrices = [np.zeros(shape, bool) for shape in SHAPES]
+    for matrix, links in zip(matrices, IGNORED, strict=True):
+        matrix[tuple(np.array(links, int).reshape(-1, 2).T)] = True
+    assert_array_equal(pack(model), pack(model_of(cost=(1, 2)).fit(as_given(kind), Y, ignored=matrices)))
+    weight = [1, 2, 0, 3, 1, 0.5]
+    model = model_of().fit(as_given(kind), Y, sample_weight=weight, ignored=IGNORED)
+    assert_optimal(model, enumerated(kind, weight=weight, ignored=IGNORED))
+
+
+def test_optimum_of_perfect_matchings_with_ignored_links():
+    ignored = [[(0, 0), (0, 1)], [(0, 2)], []]
+    model = model_of(perfect=True).fit(as_given("arrays", PERFECT), [Y[i] for i in PERFECT], ignored=ignored)
+    of_all = {i: links for i, links in zip(PERFECT, ignored, strict=True)}
+    assert_optimal(model, enumerated("arrays", PERFECT, perfect=True, ignored=of_all))
+
+
+def test_ignored_links_do_not_score():
+    x = np.array([[[2.0], [-1.0]], [[-1.0], [2.0]]])
+    model = model_of(lam=0.1).fit([x], [[(0, 0), (1, 1)]])
+    assert model.score([x], [[(0, 0)]]) == pytest.approx(2 / 3)
+    assert model.score([x], [[(0, 0)]], ignored=[[(1, 1), (0, 0)]]) == 1.0
+    path = regularization_path(model, [x] * 2, [[(0, 0)]] * 2, ignored=[[(1, 1)]] * 2)
+    path.select([x], [[(0, 0)]], ignored=[[(1, 1)]])
+    assert path.scores[-1] == 1.0
 
 
 @KINDS

@@ -118,6 +118,16 @@ def test_no_list_of_links(y):
         model_of(tol=0.5).fit(DENSE, Y).score(DENSE, y)
 
 
+def test_ignored_links():
+    X = as_given("candidates")
+    outside = with_sample(Y, 1, [(0, 3)])
+    assert_refuses(MatchingSVM(), X, Y, r"ignored, sample 1: \(0, 3\) is no pair of one of 3 rows", ignored=outside)
+    assert_refuses(MatchingSVM(), X, Y, "ignored must hold the links of 6 samples, .* got 5", ignored=Y[:-1])
+    assert_refuses(MatchingSVM(), X, Y, "ignored, sample 1: must hold whole", ignored=with_sample(Y, 1, [("a", "b")]))
+    with pytest.raises(ValueError, match="ignored, sample 1: "):
+        model_of(tol=0.5).fit(DENSE, Y).score(DENSE, Y, ignored=outside)
+
+
 def test_nothing_to_learn_from():
     empty = [np.zeros((0, 2, 3)), Bipartite(2, 2, [], []), Bipartite(2, 2, [], np.zeros((0, 3)))]
     assert_refuses(MatchingSVM(), empty, [[]] * 3, "no candidate pairs")

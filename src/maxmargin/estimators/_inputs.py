@@ -10,8 +10,15 @@ from maxmargin.estimators._inputs_graphs import (
     stack_heads,
 )
 from maxmargin.estimators._inputs_labels import check_sample_weight, encode_labels, stack_labels, unstack
-from maxmargin.estimators._inputs_matchings import Bipartite, as_numbers, read_candidates, read_links
 from maxmargin.estimators._inputs_poses import check_parents, read_grids, read_positions, read_radius
+from maxmargin.estimators._inputs_matchings import (
+    Bipartite,
+    as_numbers,
+    leave_out,
+    read_candidates,
+    read_ignored,
+    read_links,
+)
 from maxmargin.estimators._inputs_sequences import Stacked, needs_vectorizer, stack_sequences
 
 __all__ = [
@@ -23,9 +30,11 @@ __all__ = [
     "check_parents",
     "check_sample_weight",
     "encode_labels",
+    "leave_out",
     "needs_vectorizer",
     "read_candidates",
     "read_grids",
+    "read_ignored",
     "read_links",
     "read_positions",
     "read_radius",

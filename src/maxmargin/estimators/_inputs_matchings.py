@@ -40,14 +40,30 @@ def read_candidates(X: Any, n_features: int | None = None, estimator: str = "est
     return [one if len(one.places) else one._replace(features=np.zeros((0, width))) for one in samples]
 
 
-def read_links(y: Any, shapes: list[tuple[int, int]]) -> list[np.ndarray]:
+def read_links(y: Any, shapes: list[tuple[int, int]], name: str = "y") -> list[np.ndarray]:
     """(l, 2) links of every sample, sorted and each but once."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if not _is_list(y) or len(y) != len(shapes):
         count = len(y) if _is_list(y) else f"an object of type {type(y).__name__}"
-        raise ValueError(f"y must hold the links of {len(shapes)} samples, as X does, got {count}")
-    return [_links(links, shape, f"y, sample {i}") for i, (links, shape) in enumerate(zip(y, shapes, strict=True))]
+        raise ValueError(f"{name} must hold the links of {len(shapes)} samples, as X does, got {count}")
+    return [_links(one, shape, f"{name}, sample {i}") for i, (one, shape) in enumerate(zip(y, shapes, strict=True))]
+
+
+def read_ignored(ignored: Any, links: list[np.ndarray], shapes: list[tuple[int, int]]) -> list[np.ndarray]:
+    """(l, 2) links of every sample that are neither right nor wrong: true ones stay true, whether they are here too."""
+    if ignored is None:
+        return [np.empty((0, 2), np.int64) for _ in shapes]
+    found = []
+    for one, true, shape in zip(read_links(ignored, shapes, "ignored"), links, shapes, strict=True):
+        is_true = np.isin(_places(one, shape), _places(true, shape))
+        found.append(one[~is_true])
+    return found
+
+
+def leave_out(samples: list[Candidates], links: list[np.ndarray]) -> list[Candidates]:
+    """Samples without these candidates; links that are none anyway change nothing."""
+    return [_less(sample, _places(one, sample.shape)) for sample, one in zip(samples, links, strict=True)]
 
 
 def as_numbers(links: list[np.ndarray], samples: list[Candidates], perfect: bool) -> list[np.ndarray]:
@@ -78,7 +94,7 @@ def _listed(sample: tuple, where: str) -> Candidates:
     shape = int(n), int(m)
     indices = _pairs(pairs, shape, f"{where}: pairs")
     x = _features(features, len(indices), where)
-    places = indices[:, 0] * shape[1] + indices[:, 1]
+    places = _places(indices, shape)
     order = np.argsort(places, kind="stable")
     twice = np.flatnonzero(np.diff(places[order]) == 0)
     if len(twice):
@@ -131,11 +147,20 @@ def _numbers(links: np.ndarray, sample: Candidates, perfect: bool, where: str) -
             )
         if perfect and name == "row" and not count.all():
             raise ValueError(f"{where}: row {int(np.argmin(count))} has no link, but perfect=True asks for one a row")
-    places = links[:, 0] * sample.shape[1] + links[:, 1]
+    places = _places(links, sample.shape)
     missing = ~np.isin(places, sample.places)
     if missing.any():
         raise ValueError(f"{where}: link {_shown(links[np.argmax(missing)])} is no candidate pair of X")
     return np.searchsorted(sample.places, places)  # increasing, as links are sorted
+
+
+def _less(sample: Candidates, places: np.ndarray) -> Candidates:
+    kept = ~np.isin(sample.places, places)
+    return sample._replace(places=sample.places[kept], features=sample.features[kept])
+
+
+def _places(pairs: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    return pairs[:, 0] * shape[1] + pairs[:, 1]
 
 
 def _pairs(pairs: Any, shape: tuple[int, int], where: str) -> np.ndarray:

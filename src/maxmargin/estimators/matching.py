@@ -14,7 +14,7 @@ from ..inference.matching import best_matching, matching_marginals, matching_max
 from ..solvers.base import check_count
 from ..structures.matching import MatchingProblem, Matchings, pair_scores
 from ._base import MaxMarginEstimator, Posed, init_of
-from ._inputs import as_numbers, check_sample_weight, read_candidates, read_links
+from ._inputs import as_numbers, check_sample_weight, leave_out, read_candidates, read_ignored, read_links
 from .chain import LOSSES
 
 
@@ -74,7 +74,7 @@ class MatchingSVM(MaxMarginEstimator):
     )
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MatchingSVM:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, ignored: Any = None) -> MatchingSVM:
         """Learn from matchings.
 
         Parameters
@@ -85,16 +85,22 @@ class MatchingSVM(MaxMarginEstimator):
         y : list of (l, 2) links (row, column), or of (n, m) 0/1 matrices; matrices of two columns must be of bool.
             A row or column has one link at most, and links must be candidates
         sample_weight : one weight a sample; an integer weight equals repetition, 0 removal
+        ignored : links given like y, any number a row or column, that are neither right nor wrong, such as the merely
+            possible ones of an alignment: learning goes on as if they were no candidates, so that scores of such pairs
+            are free. Links of y among them stay true, and those that are no candidates change nothing
         """
-        self._fit(X, y, sample_weight=sample_weight)
+        self._fit(X, y, sample_weight=sample_weight, ignored=ignored)
         return self
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any = None) -> Posed:
+    def _pose(self, X: Any, y: Any, sample_weight: Any = None, ignored: Any = None) -> Posed:
         if not isinstance(self.loss, str) or self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
         cost = _check_cost(self.cost)
         samples = read_candidates(X)
-        links = as_numbers(read_links(y, [sample.shape for sample in samples]), samples, bool(self.perfect))
+        shapes = [sample.shape for sample in samples]
+        true = read_links(y, shapes)
+        samples = leave_out(samples, read_ignored(ignored, true, shapes))
+        links = as_numbers(true, samples, bool(self.perfect))
         weight = check_sample_weight(sample_weight, len(samples))
         n_features = samples[0].features.shape[1]
         if not n_features:
@@ -150,16 +156,18 @@ class MatchingSVM(MaxMarginEstimator):
         """Refused: probabilities of matched pairs cannot be found in a feasible time."""
         matching_marginals(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, ignored: Any = None) -> float:
         """F1 of links over all samples; 1 where there are none and none is found.
 
-        Here y need not be matchings: every link counts, those that cannot be found included.
+        Here y need not be matchings: every link counts, those that cannot be found included. Links found that are
+        `ignored` do not count.
         """
         tables = self._tables(X)
-        links = read_links(y, [table.shape for table in tables])
+        shapes = [table.shape for table in tables]
+        links = read_links(y, shapes)
         weight = check_sample_weight(sample_weight, len(links))
-        found = [set(map(tuple, pairs.tolist())) for pairs in self._best(tables)]
-        true = [set(map(tuple, pairs.tolist())) for pairs in links]
+        true, free = map(_as_sets, (links, read_ignored(ignored, links, shapes)))
+        found = [pairs - others for pairs, others in zip(_as_sets(self._best(tables)), free, strict=True)]
         both = weight @ [len(a & b) for a, b in zip(found, true, strict=True)]
         every = weight @ [len(a) + len(b) for a, b in zip(found, true, strict=True)]
         return float(2 * both / every) if every > 0 else 1.0
@@ -179,6 +187,10 @@ def _unpack(n_features: int, w: np.ndarray) -> dict[str, Any]:
 def _as_links(columns: np.ndarray) -> np.ndarray:
     rows = np.flatnonzero(columns >= 0)
     return np.stack([rows, columns[rows]], axis=1)
+
+
+def _as_sets(links: list[np.ndarray]) -> list[set[tuple[int, int]]]:
+    return [set(map(tuple, pairs.tolist())) for pairs in links]
 
 
 def _check_possible(possible: bool, i: int) -> None:
