@@ -94,15 +94,18 @@ def test_matching_is_largest():
 
 def test_features():
     found = _wordalign._features(_wordalign._parse(lines(FIELDS), ALIGNERS)[0])
-    assert found.shape == (3, 4, 15) and found.dtype == np.float64
+    assert found.shape == (3, 4, 30) and found.dtype == np.float64
     columns = {name: found[..., k] for k, name in enumerate(_wordalign.FEATURE_NAMES)}
     for name in ALIGNERS:
         assert np.argwhere(columns[name]).tolist() == FIELDS[name]
     assert np.argwhere(columns["giza_both"]).tolist() == [[1, 1]]
     assert not columns["fast_both"].any() and not columns["all_four"].any()
-    # (1, 1) has three of four votes, (0, 0) and (2, 3) one each.
-    diagonal = [[0.375, 0, 0, 0], [0, 0.125, 0.125, 0], [0, 0, 0.375, 0]]
-    assert_allclose(columns["diagonal_votes"], diagonal)
+    assert np.argwhere(columns["giza_fwd_before"]).tolist() == [[1, 1], [2, 2]]
+    assert np.argwhere(columns["giza_fwd_after"]).tolist() == [[0, 0]]
+    assert np.argwhere(columns["giza_rev_after"]).tolist() == [[0, 0], [1, 2]]
+    assert_array_equal(columns["giza_fwd_other_targets"], [[0, 0.5, 0.5, 0.5], [0.5, 0, 0.5, 0.5], [0] * 4])
+    assert_array_equal(columns["giza_rev_other_sources"], [[0, 0.5, 0, 0.5], [0, 0, 0, 0.5], [0, 0.5, 0, 0]])
+    assert not any(columns[f"fast_rev_{where}"].any() for where in ("before", "after", "other_targets"))
     assert_allclose(columns["position"][1], [1 / 3, 1 / 12, 1 / 6, 5 / 12])
     assert_allclose(columns["position^2"], columns["position"] ** 2)
     assert np.argwhere(columns["same_word"]).tolist() == [[0, 2], [1, 1]]
@@ -110,6 +113,13 @@ def test_features():
     assert np.argwhere(columns["both_punctuation"]).tolist() == [[2, 3]]
     assert np.argwhere(columns["one_punctuation"]).tolist() == [[0, 3], [1, 3], [2, 0], [2, 1], [2, 2]]
     assert_array_equal(columns["constant"], 1)
+
+
+def test_many_other_links_count_as_two():
+    found = _wordalign._features(pair([], [[0, 0], [0, 1], [0, 3], [1, 1]]))
+    columns = {name: found[..., k] for k, name in enumerate(_wordalign.FEATURE_NAMES)}
+    assert_array_equal(columns["giza_fwd_other_targets"], [[1, 1, 1, 1], [0.5, 0, 0.5, 0.5], [0] * 4])
+    assert_array_equal(columns["giza_fwd_other_sources"], [[0, 0.5, 0, 0], [0.5, 0.5, 0, 0.5], [0.5, 1, 0, 0.5]])
 
 
 @pytest.mark.parametrize(
@@ -135,12 +145,12 @@ def test_sizes(data, languages):
         names = ("X", "y", "sure", "possible", "source", "target")
         assert {len(data[f"{name}_{split}"]) for name in names} == {n_pairs}
         for x, y, sure, possible, source, target in zip(*(data[f"{name}_{split}"] for name in names), strict=True):
-            assert x.shape == (len(source), len(target), 15) and x.dtype == np.float64
+            assert x.shape == (len(source), len(target), 30) and x.dtype == np.float64
             assert y.shape == (len(source),) and y.dtype == sure.dtype == possible.dtype == np.int64
             assert y.min() >= -1 and y.max() < len(target)
             links = np.concatenate([sure, possible])
             assert len(np.unique(links, axis=0)) == len(links)  # the possible links do not repeat the sure ones
-    assert data.feature_names[:4].tolist() == data.aligner_names.tolist() and len(data.feature_names) == 15
+    assert data.feature_names[:4].tolist() == data.aligner_names.tolist() and len(data.feature_names) == 30
 
 
 def test_counts(data, languages):

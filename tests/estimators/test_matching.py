@@ -80,7 +80,7 @@ def test_optimum_with_ignored_links(kind):
 def test_optimum_of_perfect_matchings_with_ignored_links():
     ignored = [[(0, 0), (0, 1)], [(0, 2)], []]
     model = model_of(perfect=True).fit(as_given("arrays", PERFECT), [Y[i] for i in PERFECT], ignored=ignored)
-    of_all = {i: links for i, links in zip(PERFECT, ignored, strict=True)}
+    of_all = dict(zip(PERFECT, ignored, strict=True))
     assert_optimal(model, enumerated("arrays", PERFECT, perfect=True, ignored=of_all))
 
 
