@@ -1,4 +1,4 @@
-"""Word alignment, English-French: `MatchingSVM` against the four aligners whose votes it sees, and against each pair alone.
+"""Word alignment, English-French: `MatchingSVM` against the aligners whose votes it sees, and against each pair alone.
 
 100 sentence pairs train, 347 test; alignment error rates (AER). Links that are possible but not sure are ignored in
 learning, as the rate ignores them. lam and the cost of a missed link are chosen on the training pairs by
