@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from maxmargin import GraphSVM, datasets, regularization_path
 from maxmargin.solvers import BlockFrankWolfe
 
+from ._problems import scaled_graphs
 from ._report import Bar, arguments, effort_to, finish
 from ._superpixels import Superpixels, cell_map, draw_rows, rgb_of_lab, shaded
 
@@ -52,10 +52,15 @@ class Images(NamedTuple):
         return float(np.where(labels == 1, horse, pixels - horse).sum() / pixels.sum())
 
 
-def images_of(data: Any, part: str, scaler: StandardScaler) -> Images:
-    features = [scaler.transform(x) for x in data[f"X_{part}"]]
-    samples = list(zip(features, data[f"edges_{part}"], data[f"edge_features_{part}"], strict=True))
-    return Images(samples, *(data[f"{name}_{part}"] for name in ("y", "pixels", "foreground")))
+def load() -> tuple[Any, Images, Images]:
+    """The data, and its training and test images."""
+    data = datasets.fetch_horses()
+    parts = ("train", "test")
+    train, test = (
+        Images(samples, *(data[f"{name}_{part}"] for name in ("y", "pixels", "foreground")))
+        for part, samples in zip(parts, scaled_graphs(data, *parts), strict=True)
+    )
+    return data, train, test
 
 
 def choose(train: Images, eps: float) -> float:
@@ -125,9 +130,7 @@ def draw(data: Any, test: Images, answers: dict[str, list[np.ndarray]], count: i
 
 def main() -> None:
     quick = arguments(__doc__).quick
-    data = datasets.fetch_horses()
-    scaler = StandardScaler().fit(np.concatenate(data.X_train))
-    train, test = (images_of(data, part, scaler) for part in ("train", "test"))
+    data, train, test = load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         lam = choose(train, 0.2 if quick else 0.05)

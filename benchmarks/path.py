@@ -2,14 +2,16 @@
 
 OCR-small, eps = 0.1, as in Osokin et al. 2016, App. K: the eps-approximate path, the heuristic path, and the grid 2^15
 to 2^-15 with and without warm start, by two of the paper's solvers and by `auto` (Figure 8); kappa from 0.1 to 0.99
-(Figure 7); the paper's rule (12) for the next breakpoint against ours. Then `ChainSVMCV` on the dates against a fine
-grid. Two minutes. Run: python -m benchmarks.path [--quick]
+(Figure 7); the paper's rule (12) for the next breakpoint against ours. The horses likewise (Figure 4), with weights
+kept positive for minimum cuts, down to 2^-3: far below the best lam, about 10. Then `ChainSVMCV` on the dates against a
+fine grid. Four minutes. Run: python -m benchmarks.path [--quick]
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+from functools import partial
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
@@ -20,16 +22,17 @@ from threadpoolctl import threadpool_limits
 
 from maxmargin import ChainSVM, ChainSVMCV, datasets
 from maxmargin import lambda_grid as estimator_grid
+from maxmargin.estimators._base import solver_for
 from maxmargin.solvers import BlockFrankWolfe, Path, lambda_grid, regularization_path
 from maxmargin.solvers.path.follow import PAPER_GRID
 from maxmargin.solvers.path.rules import ApproximatePath, PathEnd, Step
 from maxmargin.solvers.path.runs import Effort, certified
 
-from ._problems import load
+from ._problems import horses, load
 from ._report import Bar, arguments, finish
 
 OUTPUT = File(__file__).parent / "output"
-EPS, LAM_MIN = 0.1, 2.0**-15
+EPS = 0.1
 KAPPAS = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 SOLVERS: dict[str, Any] = {
     "fw, gap": BlockFrankWolfe("gap"),
@@ -38,6 +41,36 @@ SOLVERS: dict[str, Any] = {
 }
 COLORS = {"eps-path": "#0072b2", "heuristic path": "#009e73", "warm grid": "#e69f00", "cold grid": "#d55e00"}
 DATES_GRID = np.geomspace(100.0, 1e-3, 41)
+
+
+class Task(NamedTuple):
+    """A problem, how it is solved, and down to which lam."""
+
+    name: str
+    problem: Any
+    solvers: dict[str, Any]
+    grid: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        return len(self.problem.weight)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        return {"eps": EPS, "lam_min": min(self.grid), "random_state": 0}
+
+
+def letters(quick: bool) -> Task:
+    solvers = {"auto": SOLVERS["auto"]} if quick else SOLVERS
+    return Task("OCR-small", load("OCR-small")[0], solvers, PAPER_GRID[:: 3 if quick else 1])
+
+
+def cuts(quick: bool) -> Task:
+    names = ("auto",) if quick else ("pairwise, gap, cache", "auto")
+    solvers = {name: solver_for(SOLVERS[name], horses()) for name in names}
+    return Task(
+        "horses", horses().problem, solvers, tuple(lam for lam in PAPER_GRID[:: 3 if quick else 1] if lam >= 2**-3)
+    )
 
 
 class Run(NamedTuple):
@@ -73,36 +106,44 @@ class PaperRule(ApproximatePath):
         return Step(lowest, PathEnd.LAM_MIN if lowest < (self.lam_min or 0.0) else None)
 
 
-def compare(problem: Any, n: int, solver: Any, grid: tuple[float, ...]) -> dict[str, Run]:
-    """Figure 8."""
-    common = {"eps": EPS, "lam_min": LAM_MIN, "random_state": 0}
+def compare(task: Task, solver: Any) -> dict[str, Run]:
+    """Figures 4 and 8."""
+    problem, n = task.problem, task.n
+    grid = {"lams": task.grid, "tol": EPS, "random_state": 0}
     return {
-        "eps-path": measure(lambda: regularization_path(problem, solver, **common), n),
-        "heuristic path": measure(lambda: regularization_path(problem, solver, heuristic=True, **common), n),
-        "warm grid": measure(lambda: lambda_grid(problem, solver, lams=grid, tol=EPS, random_state=0), n),
-        "cold grid": measure(
-            lambda: lambda_grid(problem, solver, lams=grid, tol=EPS, warm_start=False, random_state=0), n
-        ),
+        "eps-path": measure(lambda: regularization_path(problem, solver, **task.asked), n),
+        "heuristic path": measure(lambda: regularization_path(problem, solver, heuristic=True, **task.asked), n),
+        "warm grid": measure(lambda: lambda_grid(problem, solver, **grid), n),
+        "cold grid": measure(lambda: lambda_grid(problem, solver, warm_start=False, **grid), n),
+        "rule (12)": by_paper_rule(task, solver),
     }
 
 
-def by_paper_rule(problem: Any, n: int, solver: Any) -> Run:
-    effort = Effort(1000, None, 0, None)
-    return measure(lambda: Path(problem, solver, PaperRule(EPS, 0.9, LAM_MIN), certified, effort).walk(), n)
+def by_paper_rule(task: Task, solver: Any) -> Run:
+    rule, effort = PaperRule(EPS, 0.9, min(task.grid)), Effort(1000, None, 0, None)
+    return measure(lambda: Path(task.problem, solver, rule, certified, effort).walk(), task.n)
 
 
-def trade(problem: Any, n: int, solver: Any, kappas: tuple[float, ...]) -> dict[bool, list[Run]]:
+def compare_all(task: Task) -> dict[str, dict[str, Run]]:
+    for solver in task.solvers.values():  # kernels compile, or load, before anything is timed
+        regularization_path(task.problem, solver, **{**task.asked, "eps": 0.5})
+    found = {name: compare(task, solver) for name, solver in task.solvers.items()}
+    print_comparison(task.name, found)
+    return found
+
+
+def trade(task: Task, solver: Any, kappas: tuple[float, ...]) -> dict[bool, list[Run]]:
     """Figure 7: exact and heuristic paths for each kappa."""
-    common = {"eps": EPS, "lam_min": LAM_MIN, "random_state": 0}
 
     def run(kappa: float, heuristic: bool) -> Run:
-        return measure(lambda: regularization_path(problem, solver, kappa=kappa, heuristic=heuristic, **common), n)
+        follow = partial(regularization_path, task.problem, solver, kappa=kappa, heuristic=heuristic, **task.asked)
+        return measure(follow, task.n)
 
     return {heuristic: [run(kappa, heuristic) for kappa in kappas] for heuristic in (False, True)}
 
 
-def print_comparison(found: dict[str, dict[str, Run]]) -> None:
-    print(f"\n{'solver':22s}{'':16s}  breakpoints  effective passes   CPU s   worst certified gap")
+def print_comparison(task: str, found: dict[str, dict[str, Run]]) -> None:
+    print(f"\n{task:22s}{'':16s}  breakpoints  effective passes   CPU s   worst certified gap")
     for name, runs in found.items():
         for what, run in runs.items():
             print(f"{name:22s}{what:16s}{len(run.lams):13d}{run.total:18.1f}{run.seconds:8.2f}{run.worst_gap:12.3f}")
@@ -147,20 +188,20 @@ def choose_on_dates(n_folds: int) -> list[Bar]:
     ]
 
 
-def draw(found: dict[str, dict[str, Run]], trades: dict[str, dict[bool, list[Run]]], kappas: tuple[float, ...]) -> File:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * len(found), 7), layout="constrained")
-    axes = figure.subplots(2, len(found), squeeze=False)
-    for ax, (name, runs) in zip(axes[0], found.items(), strict=True):
-        for what, run in runs.items():
+def draw_paths(axes: Any, task: str, found: dict[str, dict[str, Run]]) -> None:
+    for ax, (name, runs) in zip(axes, found.items(), strict=False):
+        for what, color in COLORS.items():
+            run = runs[what]
             end = run.end if 0 < run.end < run.lams[-1] else run.lams[-1]
-            ax.step(np.append(run.lams, end), np.append(run.passes, run.passes[-1]), where="post", color=COLORS[what])
-            ax.plot(run.lams, run.passes, ".", color=COLORS[what], label=what)
-        ax.set(xscale="log", yscale="log", title=name, xlabel="lam", ylabel="effective passes so far")
+            ax.step(np.append(run.lams, end), np.append(run.passes, run.passes[-1]), where="post", color=color)
+            ax.plot(run.lams, run.passes, ".", color=color, label=what)
+        ax.set(xscale="log", yscale="log", title=f"{task}: {name}", xlabel="lam", ylabel="effective passes so far")
         ax.invert_xaxis()
-    axes[0, 0].legend(frameon=False)
-    for ax, (name, both) in zip(axes[1], trades.items(), strict=True):
+    axes[0].legend(frameon=False)
+
+
+def draw_trades(axes: Any, trades: dict[str, dict[bool, list[Run]]], kappas: tuple[float, ...]) -> None:
+    for ax, (name, both) in zip(axes, trades.items(), strict=True):
         for heuristic, line in ((False, "-"), (True, "--")):
             kind = "heuristic" if heuristic else "exact"
             runs = both[heuristic]
@@ -171,46 +212,53 @@ def draw(found: dict[str, dict[str, Run]], trades: dict[str, dict[bool, list[Run
         gap.axhline(EPS, color="#555555", linewidth=0.5)
         gap.set(ylabel="worst true gap, heuristic (dotted)", ylim=(0, 2.5 * EPS))
         ax.set(yscale="log", title=name, xlabel="kappa")
-    axes[1, 0].legend(frameon=False, fontsize=8, loc="center")
+    axes[0].legend(frameon=False, fontsize=8, loc="center")
+
+
+def draw(
+    found: dict[str, dict[str, dict[str, Run]]],
+    trades: dict[str, dict[bool, list[Run]]],
+    kappas: tuple[float, ...],
+) -> File:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * len(trades), 3.5 * (len(found) + 1)), layout="constrained")
+    axes = figure.subplots(len(found) + 1, len(trades), squeeze=False)
+    for row, (task, runs) in zip(axes, found.items(), strict=False):
+        draw_paths(row, task, runs)
+    draw_trades(axes[-1], trades, kappas)
     for ax in axes.flat:
         ax.grid(alpha=0.25)
+        ax.set_visible(ax.has_data())
     OUTPUT.mkdir(exist_ok=True)
     path = OUTPUT / "path.png"
     figure.savefig(path, dpi=100)
     return path
 
 
+def bars_of(task: str, found: dict[str, dict[str, Run]]) -> list[Bar]:
+    auto = found["auto"]
+    breakpoints = max(len(runs["eps-path"].lams) / len(runs["rule (12)"].lams) for runs in found.values())
+    return [
+        Bar(f"{task}: worst certified gap of the eps-paths", max(r["eps-path"].worst_gap for r in found.values()), EPS),
+        Bar(
+            f"{task}: effective passes, eps-path / cold grid, auto", auto["eps-path"].total / auto["cold grid"].total, 1
+        ),
+        Bar(f"{task}: breakpoints, ours / rule (12), worst solver", breakpoints, 1.0),
+    ]
+
+
 def main() -> None:
     quick = arguments(__doc__).quick
-    problem, n = load("OCR-small")
-    solvers = {"auto": SOLVERS["auto"]} if quick else SOLVERS
     kappas = (0.5, 0.9) if quick else KAPPAS
-    grid = PAPER_GRID[::3] if quick else PAPER_GRID
+    of_letters, of_cuts = letters(quick), cuts(quick)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for solver in solvers.values():  # kernels compile, or load, before anything is timed
-            regularization_path(problem, solver, eps=0.5, lam_min=LAM_MIN, random_state=0)
-        found = {name: compare(problem, n, solver, grid) for name, solver in solvers.items()}
-        for name, solver in solvers.items():
-            found[name]["rule (12)"] = by_paper_rule(problem, n, solver)
-        print_comparison(found)
-        rules = {name: runs.pop("rule (12)") for name, runs in found.items()}
-        trades = {name: trade(problem, n, solver, kappas) for name, solver in solvers.items()}
+        found = {task.name: compare_all(task) for task in (of_letters, of_cuts)}
+        trades = {name: trade(of_letters, solver, kappas) for name, solver in of_letters.solvers.items()}
         print_trade(trades, kappas)
         print(f"  {draw(found, trades, kappas)}")
-        bars = [
-            Bar("worst certified gap of the eps-paths", max(r["eps-path"].worst_gap for r in found.values()), EPS),
-            Bar(
-                "effective passes, eps-path / cold grid, auto",
-                found["auto"]["eps-path"].total / found["auto"]["cold grid"].total,
-                1.0,
-            ),
-            Bar(
-                "breakpoints, ours / rule (12), worst solver",
-                max(len(found[name]["eps-path"].lams) / len(rule.lams) for name, rule in rules.items()),
-                1.0,
-            ),
-        ]
+        bars = [bar for task, runs in found.items() for bar in bars_of(task, runs)]
         finish(bars + choose_on_dates(3 if quick else 5))
 
 
