@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ROUNDS = 60
+BACKGROUND = np.array([0.75, 0.88, 1.0])
 TO_XYZ = np.array([0.95047, 1.0, 1.08883])  # the white point D65
 TO_RGB = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]])
 
@@ -52,8 +53,8 @@ def rgb_of_lab(lab: np.ndarray) -> np.ndarray:
 
 
 def shaded(colors: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Colours of superpixels, those of label 0 faded to white."""
-    return np.where(np.asarray(labels)[:, None] > 0, colors, 1 - 0.15 * (1 - colors))
+    """Colours of superpixels, those of label 0 in pale blue, which no horse has."""
+    return np.where(np.asarray(labels)[:, None] > 0, colors, BACKGROUND)
 
 
 def draw_rows(path: Any, rows: list[tuple[str, np.ndarray, dict[str, np.ndarray]]]) -> None:

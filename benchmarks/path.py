@@ -73,6 +73,9 @@ def cuts(quick: bool) -> Task:
     )
 
 
+TASKS = (letters, cuts)
+
+
 class Run(NamedTuple):
     """What the pictures and the bars need of a path."""
 
@@ -251,11 +254,11 @@ def bars_of(task: str, found: dict[str, dict[str, Run]]) -> list[Bar]:
 def main() -> None:
     quick = arguments(__doc__).quick
     kappas = (0.5, 0.9) if quick else KAPPAS
-    of_letters, of_cuts = letters(quick), cuts(quick)
+    tasks = [make(quick) for make in TASKS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = {task.name: compare_all(task) for task in (of_letters, of_cuts)}
-        trades = {name: trade(of_letters, solver, kappas) for name, solver in of_letters.solvers.items()}
+        found = {task.name: compare_all(task) for task in tasks}
+        trades = {name: trade(tasks[0], solver, kappas) for name, solver in tasks[0].solvers.items()}
         print_trade(trades, kappas)
         print(f"  {draw(found, trades, kappas)}")
         bars = [bar for task, runs in found.items() for bar in bars_of(task, runs)]

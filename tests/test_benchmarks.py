@@ -19,7 +19,8 @@ def sliced(fetch, n):
 
     def fetch_few(*args, **options):
         data = fetch(*args, **options)
-        return Bunch(**{key: value[:n] if key[:2] in ("X_", "y_") else value for key, value in data.items()})
+        splits = ("_train", "_test")
+        return Bunch(**{key: value[:n] if key.endswith(splits) else value for key, value in data.items()})
 
     return fetch_few
 
@@ -37,10 +38,16 @@ needs_data = pytest.mark.skipif(
 )
 def test_benchmark_runs(name, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
-    monkeypatch.setattr(sys, "argv", [name, "--quick"])
     for fetcher in ("fetch_ocr", "fetch_conll2000", "fetch_usps"):
         monkeypatch.setattr(datasets, fetcher, sliced(getattr(datasets, fetcher), 120))
     module = importlib.import_module(f"benchmarks.{name}")
+    if name == "path":
+        monkeypatch.setattr(module, "TASKS", (module.letters,))  # cuts run below, interpreted
+    assert_runs(name, module, monkeypatch, capsys)
+
+
+def assert_runs(name, module, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, "--quick"])
     with pytest.raises(SystemExit) as stop:
         module.main()
     bars = capsys.readouterr().out.rstrip().split("\n\n")[-1].splitlines()
@@ -49,12 +56,42 @@ def test_benchmark_runs(name, monkeypatch, capsys):
     assert stop.value.code == int(any(line.endswith("SHORT") for line in bars))
 
 
-@needs_data
-@pytest.mark.parametrize("name", ["treebank", "snakes", "dates"])
-def test_graphs_run(name, monkeypatch):
-    """Interpreted: six structures would take minutes to compile."""
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Structures with few samples: to compile them would take minutes."""
     monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
     monkeypatch.syspath_prepend(ROOT)
+
+
+@needs_data
+def test_wordalign_runs(interpreted, monkeypatch, capsys):
+    monkeypatch.setattr(datasets, "fetch_wordalign", sliced(datasets.fetch_wordalign, 8))
+    assert_runs("wordalign", importlib.import_module("benchmarks.wordalign"), monkeypatch, capsys)
+
+
+@needs_data
+def test_horses_run(interpreted, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(datasets, "fetch_horses", sliced(datasets.fetch_horses, 3))
+    horses = importlib.import_module("benchmarks.horses")
+    for name, value in {"N_FIT": 2, "TOL": 0.5, "LAM_MIN": 1e4, "OUTPUT": tmp_path}.items():
+        monkeypatch.setattr(horses, name, value)
+    assert_runs("horses", horses, monkeypatch, capsys)
+    assert (tmp_path / "horses.png").exists()
+
+
+@needs_data
+def test_path_of_cuts_runs(interpreted, monkeypatch):
+    monkeypatch.setattr(datasets, "fetch_horses", sliced(datasets.fetch_horses, 2))
+    path = importlib.import_module("benchmarks.path")
+    monkeypatch.setattr(path, "horses", path.horses.__wrapped__)  # nothing of this stays
+    task = path.cuts(quick=True)
+    bars = path.bars_of(task.name, path.compare_all(task._replace(grid=(2.0**15, 2.0**12))))
+    assert len(bars) == 3 and all(BAR.match(str(bar)) for bar in bars)
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["treebank", "snakes", "dates"])
+def test_graphs_run(name, interpreted):
     graphs = importlib.import_module("benchmarks.graphs")
     task = getattr(graphs, name)(3)
     X, y = task.test

@@ -131,6 +131,28 @@ def test_bad_input(case):
     assert not hasattr(model, "coef_")
 
 
+def test_negative_features_keep_the_number_of_their_sample():
+    good, y = make_graphs()
+    X, _ = negative(good, y)
+    model = GraphSVM(inference="cut", tol=0.5)
+    with pytest.raises(ValueError, match="X, sample 1, edge 3 -> 0: edge_features must be >= 0"):
+        model.fit([X[1], X[0]], [y[1], y[0]], sample_weight=[0, 1])
+    with pytest.raises(ValueError, match="X, sample 2, edge 3 -> 0: edge_features must be >= 0"):
+        model.fit(good, y).predict([*X[1:], X[0]])
+
+
+def test_weights_that_are_no_costs():
+    """A model of another kind, or changed by hand, has edges that no cut can answer for."""
+    X, y = make_graphs()
+    model = GraphSVM(tol=0.5, max_passes=20).fit(X, y).set_params(inference="cut")
+    with pytest.raises(ValueError, match=r'transitions_: .* no cost >= 0 .* inference="cut" needs: fit again'):
+        model.predict(X)
+    model.fit(X, y).predict(X)
+    model.edge_coef_[1] = 1 - np.eye(2)
+    with pytest.raises(ValueError, match=r"edge_coef_, edge feature 1: .* no cost >= 0"):
+        model.predict(X)
+
+
 def test_masks_are_refused():
     X, y = make_graphs()
     with pytest.raises(ValueError, match="transition_mask does not go with"):

@@ -23,6 +23,9 @@ class PairWeights:
     def flat(self, transitions: np.ndarray, edge_coef: np.ndarray) -> np.ndarray:
         return np.concatenate([transitions.ravel(), edge_coef.ravel()])
 
+    def check(self, plan: Any, matrix: Any) -> None:
+        """Refuse features of the plan's edges that cannot be."""
+
     def positive(self, first: int, n_features: int) -> np.ndarray | None:
         """Indices of weights that must be >= 0; those of edges begin at `first`."""
         return None
@@ -34,29 +37,39 @@ class DifferenceWeights:
     def links(self, plan: Any, n_labels: int, allowed: np.ndarray | None, matrix: Any) -> Any:
         if allowed is not None:
             raise ValueError('transition_mask does not go with inference="cut": a mask need not be submodular')
-        if matrix is not None:
-            _refuse_negative(matrix, plan)
         return potts_links_of(plan, matrix)
+
+    def check(self, plan: Any, matrix: Any) -> None:
+        lowest = (
+            np.asarray(matrix.min(axis=1).todense()).ravel() if sp.issparse(matrix) else matrix.min(axis=1, initial=0.0)
+        )
+        if np.any(lowest < 0):
+            e = int(np.argmax(lowest < 0))
+            sample = int(np.searchsorted(plan.edge_offsets, e, side="right")) - 1
+            raise ValueError(
+                f"X, sample {sample}, edge {plan.tail[e]} -> {plan.head[e]}: edge_features must be >= 0 with "
+                'inference="cut", or edges would not be submodular'
+            )
 
     def attributes(self, weights: np.ndarray, n_labels: int) -> dict[str, np.ndarray]:
         tables = -weights[:, None, None] * (1.0 - np.eye(n_labels))
         return {"transitions_": tables[0], "edge_coef_": tables[1:]}
 
     def flat(self, transitions: np.ndarray, edge_coef: np.ndarray) -> np.ndarray:
-        return -np.concatenate([transitions[None], edge_coef])[:, 0, 1]
+        """Refuses weights of another kind: fitted otherwise, or changed since."""
+        tables = np.concatenate([transitions[None], edge_coef])
+        weights = -tables[:, 0, 1]
+        known = self.attributes(weights, tables.shape[1])
+        bad = (weights < 0) | (tables != np.concatenate([known["transitions_"][None], known["edge_coef_"]])).any(
+            axis=(1, 2)
+        )
+        if bad.any():
+            k = int(np.argmax(bad))
+            name = f"edge_coef_, edge feature {k - 1}" if k else "transitions_"
+            raise ValueError(
+                f'{name}: its weights are no cost >= 0 of labels that differ, as inference="cut" needs: fit again'
+            )
+        return weights
 
     def positive(self, first: int, n_features: int) -> np.ndarray | None:
         return np.arange(first, first + 1 + n_features)
-
-
-def _refuse_negative(matrix: Any, plan: Any) -> None:
-    lowest = (
-        np.asarray(matrix.min(axis=1).todense()).ravel() if sp.issparse(matrix) else matrix.min(axis=1, initial=0.0)
-    )
-    if np.any(lowest < 0):
-        e = int(np.argmax(lowest < 0))
-        sample = int(np.searchsorted(plan.edge_offsets, e, side="right")) - 1
-        raise ValueError(
-            f"X, sample {sample}, edge {plan.tail[e]} -> {plan.head[e]}: edge_features must be >= 0 with "
-            'inference="cut", or edges would not be submodular'
-        )

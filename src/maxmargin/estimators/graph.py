@@ -252,7 +252,9 @@ class GraphSVM(GraphLabeling):
         return DifferenceWeights() if self.inference == "cut" else PairWeights()
 
     def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
-        return stack_edge_features(features, np.diff(plan.edge_offsets), n_features)
+        matrix = stack_edge_features(features, np.diff(plan.edge_offsets), n_features)
+        self._edge_weights().check(plan, matrix)
+        return matrix
 
 
 def _junction(model: GraphSVM, offsets: np.ndarray, edges: Any, n_labels: int, shared: bool) -> Any:
