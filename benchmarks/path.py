@@ -68,9 +68,7 @@ def letters(quick: bool) -> Task:
 def cuts(quick: bool) -> Task:
     names = ("auto",) if quick else ("pairwise, gap, cache", "auto")
     solvers = {name: solver_for(SOLVERS[name], horses()) for name in names}
-    return Task(
-        "horses", horses().problem, solvers, tuple(lam for lam in PAPER_GRID[:: 3 if quick else 1] if lam >= 2**-3)
-    )
+    return Task("horses", horses().problem, solvers, tuple(lam for lam in PAPER_GRID if lam >= 2**-3))
 
 
 TASKS = (letters, cuts)

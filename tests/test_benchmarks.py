@@ -81,11 +81,11 @@ def test_horses_run(interpreted, monkeypatch, capsys, tmp_path):
 
 @needs_data
 def test_path_of_cuts_runs(interpreted, monkeypatch):
-    monkeypatch.setattr(datasets, "fetch_horses", sliced(datasets.fetch_horses, 2))
+    monkeypatch.setattr(datasets, "fetch_horses", sliced(datasets.fetch_horses, 1))
     path = importlib.import_module("benchmarks.path")
     monkeypatch.setattr(path, "horses", path.horses.__wrapped__)  # nothing of this stays
     task = path.cuts(quick=True)
-    bars = path.bars_of(task.name, path.compare_all(task._replace(grid=(2.0**15, 2.0**12))))
+    bars = path.bars_of(task.name, path.compare_all(task._replace(grid=(2.0**15, 2.0**14))))
     assert len(bars) == 3 and all(BAR.match(str(bar)) for bar in bars)
 
 
