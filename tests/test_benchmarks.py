@@ -5,7 +5,9 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.utils import Bunch
 
 from maxmargin import datasets
@@ -77,6 +79,20 @@ def test_horses_run(interpreted, monkeypatch, capsys, tmp_path):
         monkeypatch.setattr(horses, name, value)
     assert_runs("horses", horses, monkeypatch, capsys)
     assert (tmp_path / "horses.png").exists()
+
+
+def test_superpixels_are_drawn_at_their_places_and_sizes(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    drawing = importlib.import_module("benchmarks._superpixels")
+    x, y = (sides.ravel() for sides in np.meshgrid([-0.6, 0.0, 0.6], [-0.5, 0.5]))
+    edges = np.array([(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
+    cells = drawing.Superpixels(np.stack([x, y], axis=1), np.array([900, 700, 800, 800, 1000, 600]), edges)
+    found = drawing.cell_map(cells, coarse=1)
+    assert abs(found.size - cells.pixels.sum()) < 100
+    assert_allclose(np.bincount(found.ravel()), cells.pixels, rtol=0.1)
+    assert found[0, 0] == 0 and found[-1, -1] == 5
+    colors = drawing.rgb_of_lab(np.array([[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20]]))  # white, black, red
+    assert_allclose(colors, [[1, 1, 1], [0, 0, 0], [1, 0, 0]], atol=0.02)
 
 
 @needs_data
