@@ -5,6 +5,7 @@ from .boxes import best_box, candidate_marginals, scan_boxes, search_boxes, top_
 from .cut import CutPlan, first_nonsubmodular, make_cut_plan
 from .distance_transform import distance_transform
 from .junction import JunctionPlan, make_junction_plan
+from .lp import Relaxed, RelaxedPlan, make_relaxed_plan, relax, relax_by_program
 from .matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
 from .search import OutOfBudget, best_first
 from .pose import Pose, Springs, best_pose, make_part_tree
@@ -16,6 +17,8 @@ __all__ = [
     "OutOfBudget",
     "Pose",
     "Springs",
+    "Relaxed",
+    "RelaxedPlan",
     "TreePlan",
     "best_box",
     "best_first",
@@ -35,6 +38,12 @@ __all__ = [
     "scan_boxes",
     "search_boxes",
     "top_boxes",
+    "make_relaxed_plan",
+    "make_tree_plan",
+    "matching_marginals",
+    "matching_max_marginals",
+    "relax",
+    "relax_by_program",
     "top_matchings",
     "tree",
 ]
