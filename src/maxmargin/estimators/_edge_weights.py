@@ -31,6 +31,17 @@ class PairWeights:
         return None
 
 
+class UnmaskedPairWeights(PairWeights):
+    """The same where no pair can be forbidden."""
+
+    def links(self, plan: Any, n_labels: int, allowed: np.ndarray | None, matrix: Any) -> Any:
+        if allowed is not None:
+            raise ValueError(
+                'transition_mask does not go with inference="lp", whose bounds need finite scores: take "junction"'
+            )
+        return super().links(plan, n_labels, allowed, matrix)
+
+
 class DifferenceWeights:
     """What a difference of labels costs: a weight >= 0, and one for each feature, which is >= 0, too."""
 

@@ -2,6 +2,7 @@
 
 from maxmargin.estimators._inputs_graphs import (
     Graph,
+    Split,
     Tree,
     split_chains,
     split_samples,
@@ -24,6 +25,7 @@ from maxmargin.estimators._inputs_sequences import Stacked, needs_vectorizer, st
 __all__ = [
     "Bipartite",
     "Graph",
+    "Split",
     "Stacked",
     "Tree",
     "as_numbers",

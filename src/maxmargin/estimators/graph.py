@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any, Self
 
@@ -11,23 +11,20 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from ..inference import make_cut_plan, make_junction_plan, make_tree_plan
-from ..solvers.base import check_count
 from ..structures.masks import TransitionMask
 from ..structures.pairwise import make_pairwise_problem, make_sites
 from ._base import Posed, check_cost_matrix, class_weights, defaults_of, init_of
 from ._decoding import Scored
-from ._edge_weights import DifferenceWeights, PairWeights
+from ._graph_inference import GRAPHS, TREES, Inference
 from ._inputs import (
     Graph,
+    Split,
     Tree,
     check_sample_weight,
     encode_labels,
     needs_vectorizer,
     split_samples,
     stack_edge_features,
-    stack_edges,
-    stack_heads,
     stack_labels,
     stack_sequences,
     unstack,
@@ -41,7 +38,7 @@ CHAIN_ONLY = ("fit_boundary", "kernel", "gamma", "degree", "coef0")
 PARAMETERS = {name: value for name, value in defaults_of(ChainSVM).items() if name not in CHAIN_ONLY}
 
 
-class GraphLabeling(LabelingEstimator):
+class GraphLabeling(LabelingEstimator, ABC):
     """What `TreeSVM` and `GraphSVM` share: all but how edges are given and searched."""
 
     kind: type[Tree] | type[Graph]  # of a sample
@@ -64,41 +61,46 @@ class GraphLabeling(LabelingEstimator):
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
-    def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
-        """The plan of the samples' edges."""
-        raise NotImplementedError
+    @abstractmethod
+    def _inference(self) -> Inference:
+        """How labelings are found."""
 
+    @abstractmethod
     def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
         """Features of the plan's edges, in their order."""
-        raise NotImplementedError
 
-    def _edge_weights(self) -> PairWeights | DifferenceWeights:
-        return PairWeights()
+    def _edges(self, given: Split, offsets: np.ndarray, n_labels: int, n_features: int | None = None) -> Any:
+        """The plan of the samples' edges, and the matrix of their features if they have any."""
+        plan = self._inference().plan(self, given.links, offsets, n_labels, given.edge_features is None)
+        return plan, given.edge_features and self._edge_matrix(plan, given.edge_features, n_features)
 
     def _pose(self, X: Any, y: Any, sample_weight: Any = None, numbers: Any = None) -> Posed:
         """`numbers` are those that users know the samples by."""
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
-        features, links, edge_features = split_samples(X, self.kind)
-        vectorizer = DictVectorizer() if needs_vectorizer(features) else None
-        rows, offsets, _ = stack_sequences(features, vectorizer=vectorizer, estimator=type(self).__name__)
+        given = split_samples(X, self.kind)
+        vectorizer = DictVectorizer() if needs_vectorizer(given.features) else None
+        rows, offsets, _ = stack_sequences(given.features, vectorizer=vectorizer, estimator=type(self).__name__)
         labels = stack_labels(y, offsets)
         codes, classes = encode_labels(labels, offsets)
         weight = check_sample_weight(sample_weight, len(offsets) - 1)
         n_labels = len(classes)
-        plan = self._plan(links, offsets, n_labels, edge_features is None)
-        edge_matrix = None if edge_features is None else self._edge_matrix(plan, edge_features, None)
         if not weight.all():
             kept, labels_of = np.flatnonzero(weight), unstack(labels, offsets)
             samples = [X[i] for i in kept], [labels_of[i] for i in kept]
-            return self._pose(*samples, sample_weight=weight[kept], numbers=kept)
+            try:
+                return self._pose(*samples, sample_weight=weight[kept], numbers=kept)
+            except ValueError:
+                self._edges(given, offsets, n_labels)  # tells the same of the sample by the number it was given
+                raise
+        plan, edge_matrix = self._edges(given, offsets, n_labels)
         numbers = np.arange(len(weight)) if numbers is None else numbers
         allowed = _as_allowed(self.transition_mask, classes, codes, plan, numbers)
-        edge_weights = self._edge_weights()
+        inference = self._inference()
         sites = make_sites(rows, offsets, intercept=bool(self.fit_intercept), boundary=False)
         problem = make_pairwise_problem(
             sites,
-            edge_weights.links(plan, n_labels, allowed, edge_matrix),
+            inference.edge_weights.links(plan, n_labels, allowed, edge_matrix),
             plan,
             codes,
             n_labels,
@@ -114,8 +116,10 @@ class GraphLabeling(LabelingEstimator):
             "vectorizer_": vectorizer,
             "transition_mask_": allowed,
         }
-        positive = edge_weights.positive(sites.n_rows * n_labels, 0 if edge_matrix is None else edge_matrix.shape[1])
-        return Posed(problem, weight.sum(), fitted, partial(self._unpack, rows.shape[1], n_labels), positive)
+        n_edge_features = 0 if edge_matrix is None else edge_matrix.shape[1]
+        positive = inference.edge_weights.positive(sites.n_rows * n_labels, n_edge_features)
+        unpack = partial(self._unpack, rows.shape[1], n_labels)
+        return Posed(inference.problem(problem), weight.sum(), fitted, unpack, positive)
 
     def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
         """The fitted attributes, from the structure's flat weights."""
@@ -124,27 +128,24 @@ class GraphLabeling(LabelingEstimator):
         return {
             "coef_": node[:n_features].T,
             "intercept_": node[-1] if self.fit_intercept else np.zeros(n_labels),
-            **self._edge_weights().attributes(links, n_labels),
+            **self._inference().edge_weights.attributes(links, n_labels),
         }
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)
         if lengths is not None:
             raise ValueError("lengths goes with sequences stacked in one matrix; trees and graphs come one by one")
-        features, edges, edge_features = split_samples(X, self.kind)
-        if (edge_features is None) != (self.n_edge_features_in_ is None):
-            now, then = ("without", "with") if edge_features is None else ("with", "without")
+        given = split_samples(X, self.kind)
+        if (given.edge_features is None) != (self.n_edge_features_in_ is None):
+            now, then = ("without", "with") if given.edge_features is None else ("with", "without")
             raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
         rows, offsets, _ = stack_sequences(
-            features, n_features=self.n_features_in_, vectorizer=self.vectorizer_, estimator=type(self).__name__
+            given.features, n_features=self.n_features_in_, vectorizer=self.vectorizer_, estimator=type(self).__name__
         )
         n_labels = len(self.classes_)
-        plan = self._plan(edges, offsets, n_labels, edge_features is None)
-        edge_matrix = None
-        if edge_features is not None:
-            edge_matrix = self._edge_matrix(plan, edge_features, self.n_edge_features_in_)
+        plan, edge_matrix = self._edges(given, offsets, n_labels, self.n_edge_features_in_)
         sites = make_sites(rows, offsets, intercept=True, boundary=False)
-        edge_weights = self._edge_weights()
+        edge_weights = self._inference().edge_weights
         of_edges = edge_weights.flat(self.transitions_, self.edge_coef_)
         w = np.concatenate([self.coef_.T.ravel(), self.intercept_, of_edges])
         links = edge_weights.links(plan, n_labels, self.transition_mask_, edge_matrix)
@@ -202,8 +203,8 @@ class TreeSVM(GraphLabeling):
 
     __init__ = init_of(PARAMETERS)
 
-    def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
-        return make_tree_plan(offsets, stack_heads(links, offsets), n_labels, shared=shared)
+    def _inference(self) -> Inference:
+        return TREES
 
     def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
         matrix = stack_edge_features(features, np.diff(plan.offsets), n_features)
@@ -243,29 +244,13 @@ class GraphSVM(GraphLabeling):
     max_width: int
     __init__ = init_of({**PARAMETERS, "inference": "junction", "max_width": 8})
 
-    def _plan(self, links: list[Any], offsets: np.ndarray, n_labels: int, shared: bool) -> Any:
-        if not isinstance(self.inference, str) or self.inference not in PLANS:
-            raise ValueError(f"inference must be one of {sorted(PLANS)}, got {self.inference!r}")
-        return PLANS[self.inference](self, offsets, stack_edges(links), n_labels, shared)
-
-    def _edge_weights(self) -> PairWeights | DifferenceWeights:
-        return DifferenceWeights() if self.inference == "cut" else PairWeights()
+    def _inference(self) -> Inference:
+        if not isinstance(self.inference, str) or self.inference not in GRAPHS:
+            raise ValueError(f"inference must be one of {sorted(GRAPHS)}, got {self.inference!r}")
+        return GRAPHS[self.inference]
 
     def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
         matrix = stack_edge_features(features, np.diff(plan.edge_offsets), n_features)
         self._edge_weights().check(plan, matrix)
         return matrix
 
-
-def _junction(model: GraphSVM, offsets: np.ndarray, edges: Any, n_labels: int, shared: bool) -> Any:
-    width, (edge_offsets, tail, head) = check_count("max_width", model.max_width), edges
-    return make_junction_plan(offsets, edge_offsets, tail, head, n_labels, shared=shared, max_width=width)
-
-
-def _cut(model: GraphSVM, offsets: np.ndarray, edges: Any, n_labels: int, shared: bool) -> Any:
-    if n_labels != 2:
-        raise ValueError(f'inference="cut" is for two labels, and there are {n_labels}: take "junction"')
-    return make_cut_plan(offsets, *edges, shared=False)
-
-
-PLANS: dict[str, Callable[..., Any]] = {"junction": _junction, "cut": _cut}

@@ -31,6 +31,7 @@ from .links import (
     pair_products,
     plus,
     prepare_links,
+    put_marginals,
     score_labeling,
     score_marginals,
     set_truth,
@@ -277,3 +278,11 @@ def _(links, blocks, expectation, work, weights, i, scale):
         for b in range(new.shape[0]):
             transitions[a, b] -= scale * (new[a, b] - old[a, b])
             old[a, b] = new[a, b]
+
+
+@implements(put_marginals, Alike)
+def _(links, blocks, i, tables):
+    blocks.edge[i] = 0.0
+    for e in range(tables.shape[0]):
+        blocks.edge[i] += tables[e]
+    blocks.used[i] = True

@@ -35,6 +35,7 @@ from .links import (
     pair_products,
     plus,
     prepare_links,
+    put_marginals,
     score_labeling,
     score_marginals,
     set_truth,
@@ -346,3 +347,9 @@ def _(links, blocks, expectation, work, weights, i, scale):
             blocks.used[at, a] = True
             for b in range(n_labels):
                 blocks.edge[at, a, b] = expectation.edge[e, a, b]
+
+
+@implements(put_marginals, Featured)
+def _(links, blocks, i, tables):
+    blocks.edge[links.offsets[i] : links.offsets[i + 1]] = tables
+    blocks.used[links.offsets[i] : links.offsets[i + 1]] = True

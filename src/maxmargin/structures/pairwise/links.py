@@ -160,6 +160,11 @@ def move_to_marginals(links, blocks, expectation, work, weights, i, scale):
     """As ``move_to_expectation``."""
 
 
+@verb
+def put_marginals(links, blocks, i, tables):
+    """The marginals of block i become these, (K, K) for each link."""
+
+
 @helper
 def plus(mass, gamma):
     """``mass + gamma``, and 0 where only rounding is left: what is exactly 0 costs nothing later."""

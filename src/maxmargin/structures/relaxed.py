@@ -1,0 +1,106 @@
+"""Graphs learned through the linear relaxation: outputs are points of the local polytope, shares of labels and pairs.
+
+The hinge of a sample is ``max_mu loss(mu) + <w, phi(mu) - phi(y_i)>`` over the polytope, never less than that over
+labelings and equal to it in trees (yen16, eq. 5). Score and loss are linear in the shares, so this is a structural SVM
+like any other, with corners that may be fractional. The relaxation's bound certifies it, solved exactly or not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compile import kernel
+from ..inference.lp import bound_by_messages, new_messages, relax
+from .custom import STEP_SECONDS, CustomProblem
+from .pairwise.layout import PairwiseProblem, link_weights
+from .pairwise.links import link_scores, put_marginals
+from .verbs import add_block, dimension, find_potentials, n_blocks, new_totals, new_work
+
+# What an oracle call costs, in seconds: of itself, and for every pair of labels of an edge. Measured.
+CALL_SECONDS, PAIR_SECONDS = 5e-4, 2e-7
+
+
+class Shares(NamedTuple):
+    """A point of a sample's local polytope."""
+
+    node: np.ndarray  # (T, K)
+    edge: np.ndarray  # (m, K, K)
+
+
+class Relaxations:
+    """Samples whose outputs are `Shares`; a structure for `CustomProblem` over a `PairwiseProblem` with a relaxed plan.
+
+    Every sample goes on from the messages that its last call left, so answers depend on the calls before by what the
+    tolerance of the relaxation allows; the same calls give the same answers.
+    """
+
+    exact_oracle = False
+
+    def __init__(self, problem: PairwiseProblem):
+        self.problem = problem
+        self.n_samples, self.n_features = n_blocks(problem), dimension(problem)
+        self.sample_weight = problem.weight
+        self.n_labels = problem.cost.shape[0]
+        self.messages = [new_messages(problem.plan, i) for i in range(self.n_samples)]
+        self.work, self.room = new_work(problem), new_totals(problem)
+
+    def truth(self, i: int) -> Shares:
+        sites, links, eye = self.problem.sites, self.problem.links, np.eye(self.n_labels)
+        labels = self.problem.labels[sites.offsets[i] : sites.offsets[i + 1]]
+        tail, head = (ends[links.offsets[i] : links.offsets[i + 1]] for ends in (links.tails, links.heads))
+        return Shares(eye[labels], eye[labels[tail], :, None] * eye[labels[head], None, :])
+
+    def max_oracle(self, w: np.ndarray, i: int) -> Shares:
+        found = relax(self.problem.plan, i, *self._scores(w, i), messages=self.messages[i])
+        return Shares(found.node.reshape(-1, self.n_labels), found.edge.reshape(-1, self.n_labels, self.n_labels))
+
+    def upper_bound(self, w: np.ndarray, i: int) -> float:
+        return bound_by_messages(self.problem.plan, i, *self._scores(w, i), self.messages[i])
+
+    def joint_feature(self, i: int, y: Shares) -> np.ndarray:
+        out = np.zeros(self.n_features)
+        add_features(self.problem, self.room, self.work, i, y.node, y.edge, out)
+        return out
+
+    def loss(self, i: int, y: Shares) -> float:
+        begin, end = self.problem.sites.offsets[i], self.problem.sites.offsets[i + 1]
+        costs = self.problem.cost[self.problem.labels[begin:end]]
+        return float(self.problem.loss_scale[i] * np.sum(costs * y.node))
+
+    def _scores(self, w: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
+        return score_augmented(self.problem, self.work, np.asarray(w), i)
+
+
+@kernel(n_parts=2)
+def score_augmented(problem, work, w, i):
+    """Node and edge scores of sample i with the loss, copies."""
+    find_potentials(problem, work, w, i)
+    n_labels = problem.cost.shape[0]
+    size = (problem.sites.offsets[i + 1] - problem.sites.offsets[i]) * n_labels
+    edge = link_scores(problem.links, work, link_weights(problem.links, problem.sites, n_labels, w), i)
+    return work.node.reshape(work.node.size)[:size].copy(), edge.copy()
+
+
+@kernel(n_parts=3)
+def add_features(problem, room, work, i, node, edge, out):
+    """``out += phi_i(mu)``; `room` is overwritten where it is of sample i."""
+    room.node[problem.sites.offsets[i] : problem.sites.offsets[i + 1]] = node
+    put_marginals(problem.links, room, i, edge)
+    add_block(problem, room, work, i, -1.0, 0.0, out)
+
+
+class RelaxedProblem(CustomProblem):
+    """`Relaxations` as a problem; unlike of a user's structure, all of it is known."""
+
+    structure: Relaxations
+
+    def fingerprint_parts(self) -> list[Any]:
+        return [*super().fingerprint_parts(), *self.structure.problem]
+
+    def argmax_cost(self) -> float:
+        """Not timed, so that ``solver="auto"`` chooses the same in every run."""
+        own = self.structure
+        pairs = len(own.problem.links.tails) * own.n_labels**2 / self.n
+        return (CALL_SECONDS + PAIR_SECONDS * pairs) / STEP_SECONDS
