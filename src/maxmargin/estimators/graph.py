@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..structures.masks import TransitionMask
 from ..structures.pairwise import make_pairwise_problem, make_sites
+from ..structures.relaxed import relax_samples
 from ._base import Posed, check_cost_matrix, class_weights, defaults_of, init_of
 from ._decoding import Scored
 from ._graph_inference import GRAPHS, TREES, Inference
@@ -212,6 +213,15 @@ class TreeSVM(GraphLabeling):
         return matrix[first + plan.tail]  # an edge goes from a node to its parent
 
 
+class Relaxation(NamedTuple):
+    """What a linear relaxation says of samples."""
+
+    labelings: list[np.ndarray]
+    scores: np.ndarray  # (n,) of the labelings
+    bounds: np.ndarray  # (n,) no labeling scores more; where the two are equal up to rounding, it is the best
+    integral: np.ndarray  # (n,) share of nodes where the relaxation has one label alone
+
+
 class GraphSVM(GraphLabeling):
     """Structured SVM for the labels of the nodes of given graphs.
 
@@ -220,15 +230,16 @@ class GraphSVM(GraphLabeling):
 
     Parameters
     ----------
-    inference : "junction" or "cut"
-        How labelings are found, exactly. By junction trees, for graphs of low tree-width; or by minimum cuts, for two
+    inference : "junction", "cut" or "lp"
+        How labelings are found. Exactly by junction trees, for graphs of low tree-width; or by minimum cuts, for two
         labels and any graph: then an edge costs ``w_0 + <w, edge features>`` where the labels of its ends differ, with
-        w >= 0 (kept by the solver) and edge features that are >= 0.
+        w >= 0 (kept by the solver) and edge features that are >= 0. Or by a linear relaxation, for any graph: the hinge
+        is an upper bound of that over labelings then, certified as any other, and `relaxation` bounds predictions.
     max_width : int
         For "junction": graphs of a larger tree-width are refused, since cost and memory grow with the number of labels
         to its power.
     transition_mask : (K, K) bool array or None
-        Which label of an edge's first node (row) may go with which of its second (column).
+        Which label of an edge's first node (row) may go with which of its second (column). Not for "lp".
     others : as in `ChainSVM`, which alone has fit_boundary and kernels
 
     Attributes
@@ -254,3 +265,18 @@ class GraphSVM(GraphLabeling):
         self._edge_weights().check(plan, matrix)
         return matrix
 
+    def relaxation(self, X: Any) -> Relaxation:
+        """How good the labelings of ``inference="lp"`` are known to be: the best that the relaxation leads to.
+
+        Found with more effort than `predict` takes, so where a labeling is not the best known it may be a better one.
+        """
+        if self._inference().is_exact:
+            raise ValueError(f'inference="{self.inference}" finds the best labelings: there is nothing to bound')
+        scored, _ = self._lay_out(X)
+        found = relax_samples(scored.sites, scored.links, scored.plan, scored.w, scored.n_labels)
+        return Relaxation(
+            [self.classes_[one.labels] for one in found],
+            np.array([one.labels_value for one in found]),
+            np.array([one.bound for one in found]),
+            np.array([one.integral.mean() for one in found]),
+        )

@@ -23,3 +23,15 @@ def read_graphs(offsets, edge_offsets, tail, head) -> tuple[np.ndarray, np.ndarr
             raise ValueError(f"{name}: it joins node {a} with itself; add its scores to the node's")
         raise ValueError(f"{name}: it joins nodes {a} and {b}, but the sample has {n_nodes[e]} nodes")
     return offsets, edge_offsets, tail, head
+
+
+def read_label_counts(label_counts, offsets: np.ndarray, shared: bool) -> np.ndarray:
+    """Labels of every node (N,), or a ValueError."""
+    if np.ndim(label_counts) and len(label_counts) != offsets[-1]:
+        raise ValueError(f"{len(label_counts)} label_counts for {offsets[-1]} nodes")
+    counts = np.broadcast_to(np.asarray(label_counts, np.int64), offsets[-1])
+    if len(counts) and counts.min() < 1:
+        raise ValueError("every node needs at least one label")
+    if shared and len(np.unique(counts)) > 1:
+        raise ValueError("edges can share one table only where all nodes have as many labels; pass shared=False")
+    return counts

@@ -12,14 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import kernel
-from ..inference.lp import bound_by_messages, new_messages, relax
+from ..inference.lp import Relaxed, bound_by_messages, new_messages, relax
 from .custom import STEP_SECONDS, CustomProblem
-from .pairwise.layout import PairwiseProblem, link_weights
+from .pairwise.decoding import score_sample
+from .pairwise.layout import PairwiseProblem, link_weights, pairwise_work
 from .pairwise.links import link_scores, put_marginals
 from .verbs import add_block, dimension, find_potentials, n_blocks, new_totals, new_work
 
 # What an oracle call costs, in seconds: of itself, and for every pair of labels of an edge. Measured.
 CALL_SECONDS, PAIR_SECONDS = 5e-4, 2e-7
+
+# A corner this near to the relaxation's bound, as a share of its size, will do: it adds no more to a certified gap.
+TOLERANCE = 1e-7
 
 
 class Shares(NamedTuple):
@@ -32,8 +36,8 @@ class Shares(NamedTuple):
 class Relaxations:
     """Samples whose outputs are `Shares`; a structure for `CustomProblem` over a `PairwiseProblem` with a relaxed plan.
 
-    Every sample goes on from the messages that its last call left, so answers depend on the calls before by what the
-    tolerance of the relaxation allows; the same calls give the same answers.
+    Sweeps start without messages, so that an answer depends on w alone: measured on snakes, going on from those of the
+    last call saved a tenth. They are kept for the bound, which is that of the last call at the same w.
     """
 
     exact_oracle = False
@@ -53,7 +57,8 @@ class Relaxations:
         return Shares(eye[labels], eye[labels[tail], :, None] * eye[labels[head], None, :])
 
     def max_oracle(self, w: np.ndarray, i: int) -> Shares:
-        found = relax(self.problem.plan, i, *self._scores(w, i), messages=self.messages[i])
+        self.messages[i][:] = 0.0
+        found = relax(self.problem.plan, i, *self._scores(w, i), messages=self.messages[i], tol=TOLERANCE)
         return Shares(found.node.reshape(-1, self.n_labels), found.edge.reshape(-1, self.n_labels, self.n_labels))
 
     def upper_bound(self, w: np.ndarray, i: int) -> float:
@@ -81,6 +86,20 @@ def score_augmented(problem, work, w, i):
     size = (problem.sites.offsets[i + 1] - problem.sites.offsets[i]) * n_labels
     edge = link_scores(problem.links, work, link_weights(problem.links, problem.sites, n_labels, w), i)
     return work.node.reshape(work.node.size)[:size].copy(), edge.copy()
+
+
+@kernel(n_parts=4)
+def score_alone(sites, links, plan, work, w, i):
+    """Node and edge scores of sample i without a loss, copies."""
+    node, edge = score_sample(sites, links, work, w, i)
+    return node.copy(), edge.copy()
+
+
+def relax_samples(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: int) -> list[Relaxed]:
+    """The relaxation of every sample under w."""
+    work = pairwise_work(links, plan, int(np.diff(sites.offsets).max()), n_labels)
+    n = len(sites.offsets) - 1
+    return [relax(plan, i, *score_alone(sites, links, plan, work, w, i)) for i in range(n)]
 
 
 @kernel(n_parts=3)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..graph_arrays import read_graphs
+from ..graph_arrays import read_graphs, read_label_counts
 from .elimination import Buckets, plan_buckets
 
 
@@ -78,13 +78,7 @@ def make_junction_plan(
         Refuse graphs with a clique of more labelings than this.
     """
     offsets, edge_offsets, tail, head = read_graphs(offsets, edge_offsets, tail, head)
-    if np.ndim(label_counts) and len(label_counts) != offsets[-1]:
-        raise ValueError(f"{len(label_counts)} label_counts for {offsets[-1]} nodes")
-    counts = np.broadcast_to(np.asarray(label_counts, np.int64), offsets[-1])
-    if len(counts) and counts.min() < 1:
-        raise ValueError("every node needs at least one label")
-    if shared and len(np.unique(counts)) > 1:
-        raise ValueError("edges can share one table only where all nodes have as many labels; pass shared=False")
+    counts = read_label_counts(label_counts, offsets, shared)
     numbers: dict[tuple, int] = {}
     found: list[Buckets] = []
     graphs = np.empty(len(offsets) - 1, np.int64)

@@ -35,9 +35,8 @@ def _(plan, k):
 def _(plan, i, node, edge, scratch, labels):
     """The best that sweeps come upon, from no messages; it is the best of all where the bound says so."""
     scratch.messages[:] = 0.0
-    return pass_messages(
-        plan, i, node, edge, scratch.messages, scratch.belief, scratch.trial, TOLERANCE, MOST_SWEEPS, labels
-    )[0]
+    messages, belief, trial = scratch
+    return pass_messages(plan, i, node, edge, messages, belief, trial, -np.inf, TOLERANCE, MOST_SWEEPS, labels)[0]
 
 
 @implements(find_top, RelaxedPlan)

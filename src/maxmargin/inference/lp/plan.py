@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..graph_arrays import read_graphs
+from ..graph_arrays import read_graphs, read_label_counts
 
 
 class RelaxedPlan(NamedTuple):
@@ -76,24 +76,12 @@ def make_relaxed_plan(offsets, edge_offsets, tail, head, label_counts, *, shared
         first,
         middle,
         arcs % max(n_edges, 1),
-        np.array([most(np.diff(offsets)), most(np.diff(label_offsets[offsets])), most(n_messages)]),
+        np.array([_most(np.diff(offsets)), _most(np.diff(label_offsets[offsets])), _most(n_messages)]),
     )
 
 
-def most(numbers: np.ndarray) -> int:
+def _most(numbers: np.ndarray) -> int:
     return int(numbers.max(initial=0))
-
-
-def read_label_counts(label_counts, offsets: np.ndarray, shared: bool) -> np.ndarray:
-    """Labels of every node (N,), or a ValueError."""
-    if np.ndim(label_counts) and len(label_counts) != offsets[-1]:
-        raise ValueError(f"{len(label_counts)} label_counts for {offsets[-1]} nodes")
-    counts = np.broadcast_to(np.asarray(label_counts, np.int64), offsets[-1])
-    if len(counts) and counts.min() < 1:
-        raise ValueError("every node needs at least one label")
-    if shared and len(np.unique(counts)) > 1:
-        raise ValueError("edges can share one table only where all nodes have as many labels; pass shared=False")
-    return counts
 
 
 def _from_sample_start(sizes: np.ndarray, edge_offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -183,11 +183,14 @@ LOOK, PROGRESS = 5, 0.02
 
 
 @routine
-def pass_messages(plan, i, node, edge, messages, belief, trial, tol, most_sweeps, labels):
-    """Sweep until the labels found are the best, or the bound comes down no more; returns their score and the bound."""
+def pass_messages(plan, i, node, edge, messages, belief, trial, value, tol, most_sweeps, labels):
+    """Sweep until the bound is down at the best score known, or comes down no more; returns both.
+
+    That score is `value`, or that of better labels, which are written. A bound is returned for any messages.
+    """
     fill_belief(plan, i, node, messages, belief)
     sweep(plan, i, edge, messages, belief, True)
-    value = keep_better(plan, i, node, edge, messages, belief, False, trial, labels, -np.inf)
+    value = keep_better(plan, i, node, edge, messages, belief, False, trial, labels, value)
     bound = before = bound_of_nodes(plan, i, belief)
     for s in range(1, most_sweeps):
         if bound - value <= tol * (1.0 + abs(bound)):
@@ -230,45 +233,3 @@ def find_distances(plan, i, edge, messages, belief, distance):
             least = min(least, distance[start + x])
         for x in range(label_count(plan, i, v)):
             distance[start + x] -= least
-
-
-@routine
-def extend(plan, i, edge, kept, messages):
-    """Messages for labels that are not kept: as much as an edge can give them without a larger maximum."""
-    for e in range(plan.edge_offsets[i], plan.edge_offsets[i + 1]):
-        u, v, table = plan.tail[e], plan.head[e], plan.tables[e]
-        n_tail, n_head = label_count(plan, i, u), label_count(plan, i, v)
-        at_tail, at_head = label_start(plan, i, u), label_start(plan, i, v)
-        of_tail, of_head = plan.message_at[e], plan.message_at[e] + n_tail
-        largest = -np.inf
-        for x in range(n_tail):
-            best = -np.inf
-            for y in range(n_head):
-                if kept[at_head + y]:
-                    best = max(best, edge[table + x * n_head + y] - messages[of_head + y])
-            if kept[at_tail + x]:
-                largest = max(largest, best - messages[of_tail + x])
-            else:
-                messages[of_tail + x] = best
-        for x in range(n_tail):
-            if not kept[at_tail + x]:
-                messages[of_tail + x] -= largest
-        for y in range(n_head):
-            if not kept[at_head + y]:
-                best = -np.inf
-                for x in range(n_tail):
-                    best = max(best, edge[table + x * n_head + y] - messages[of_tail + x])
-                messages[of_head + y] = best - largest
-
-
-@routine
-def improving(plan, i, belief, kept, tol):
-    """Keep the labels, too, that have more than the best of those kept at their node."""
-    for v in range(plan.offsets[i + 1] - plan.offsets[i]):
-        start, best = label_start(plan, i, v), -np.inf
-        for x in range(label_count(plan, i, v)):
-            if kept[start + x]:
-                best = max(best, belief[start + x])
-        for x in range(label_count(plan, i, v)):
-            if belief[start + x] > best + tol:
-                kept[start + x] = True
