@@ -56,7 +56,6 @@ class Columns(NamedTuple):
 class Ends(NamedTuple):
     """The constraints of pairs, each for a kept label of an end of an edge; its multiplier is a message."""
 
-    edges: np.ndarray
     labels: np.ndarray  # as numbered by `Columns`
     messages: np.ndarray  # where the message lies
 
@@ -126,4 +125,4 @@ def _constraints(graph: Graph, columns: Columns) -> tuple[csr_array, Ends]:
     matrix = csr_array((entries, places), (rows[-1] + len(counts), n_labels + n_pairs))
     is_head = np.repeat(np.tile([0, 1], n_edges), sizes)
     before = graph.messages[edge] + is_head * np.diff(graph.starts)[graph.tail[edge]]
-    return matrix, Ends(edge, own, before + columns.labels[own] - graph.starts[node])
+    return matrix, Ends(own, before + columns.labels[own] - graph.starts[node])
