@@ -1,8 +1,11 @@
 """The linear relaxation of the best labeling of a pairwise graph, written out constraint by constraint."""
 
+import clarabel
 import numpy as np
+from scipy import sparse
 from scipy.optimize import linprog
 
+from .enumeration import _clarabel
 from .graph import Graph
 
 
@@ -36,3 +39,27 @@ def relaxed_value(graph: Graph) -> float:
     """The most that a point of the local polytope scores."""
     matrix, right = local_polytope(graph)
     return float(-linprog(-graph_scores(graph), A_eq=matrix, b_eq=right, method="highs-ipm").fun)
+
+
+def relaxed_optimum(graphs: list[Graph], maps: list[np.ndarray], truth: list[np.ndarray], lam: float) -> float:
+    """The optimum of the SVM whose outputs are all points mu of the local polytopes, from an independent QP solver.
+
+    Sample i has the loss ``<graph_scores(graphs[i]), mu>`` and the joint feature ``maps[i] @ mu``, that of its true
+    labeling is ``truth[i]``. Solved in the dual: min lam/2 |w|^2 - mean loss, lam w = mean (truth - joint feature).
+    """
+    n, d = len(graphs), len(truth[0])
+    polytopes = [local_polytope(graph) for graph in graphs]
+    loss = np.concatenate([graph_scores(graph) for graph in graphs]) / n
+    matrix = sparse.block_diag([matrix for matrix, _ in polytopes])
+    quadratic = sparse.diags(np.concatenate([np.full(d, lam), np.zeros(len(loss))]))
+    linear = np.concatenate([np.zeros(d), -loss])
+    feature = sparse.csc_matrix(np.hstack(maps) / n)
+    constraints = sparse.bmat(
+        [[lam * sparse.identity(d), feature], [None, matrix], [None, -sparse.identity(len(loss))]]
+    )
+    right = np.concatenate([np.mean(truth, axis=0), *(right for _, right in polytopes)])
+    bounds = np.concatenate([right, np.zeros(len(loss))])
+    x, _ = _clarabel(
+        quadratic, linear, constraints, bounds, [clarabel.ZeroConeT(len(right)), clarabel.NonnegativeConeT(len(loss))]
+    )
+    return float(-(0.5 * lam * x[:d] @ x[:d] + linear @ x))

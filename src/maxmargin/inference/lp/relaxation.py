@@ -16,7 +16,7 @@ from ..._compile import kernel
 from .answers import MOST_SWEEPS, TOLERANCE
 from .plan import RelaxedPlan
 from .program import Graph, Solved, graph_of, solve_program
-from .sweeps import bound_of, find_distances, pass_messages, score
+from .sweeps import find_distances, pass_messages, score
 
 NEAR = (
     3.0  # labels tried first are this near to the best of their node, in the gap that sweeps left divided by all nodes
@@ -101,7 +101,7 @@ def relax_by_program(plan: RelaxedPlan, i: int, node, edge) -> Relaxed:
 
 def bound_by_messages(plan: RelaxedPlan, i: int, node, edge, messages: np.ndarray) -> float:
     """What the messages say of these scores: no labeling, and no point of the polytope, has more."""
-    return weigh(plan, _room(plan, i, messages), i, node, edge)
+    return search(plan, _room(plan, i, messages), i, node, edge, -np.inf, 0.0, 0)[1]
 
 
 def _rounded(
@@ -155,8 +155,3 @@ def search(plan, room, i, node, edge, value, tol, most_sweeps):
     found = pass_messages(plan, i, node, edge, messages, belief, trial, value, tol, most_sweeps, labels)
     find_distances(plan, i, edge, room.messages, room.belief, room.distance)
     return found
-
-
-@kernel(n_parts=2)
-def weigh(plan, room, i, node, edge):
-    return bound_of(plan, i, node, edge, room.messages, room.belief)

@@ -186,20 +186,19 @@ LOOK, PROGRESS = 5, 0.02
 def pass_messages(plan, i, node, edge, messages, belief, trial, value, tol, most_sweeps, labels):
     """Sweep until the bound is down at the best score known, or comes down no more; returns both.
 
-    That score is `value`, or that of better labels, which are written. A bound is returned for any messages.
+    That score is `value`, or that of better labels, which are written. Without sweeps the bound is that of the messages as they are.
     """
     fill_belief(plan, i, node, messages, belief)
-    sweep(plan, i, edge, messages, belief, True)
-    value = keep_better(plan, i, node, edge, messages, belief, False, trial, labels, value)
-    bound = before = bound_of_nodes(plan, i, belief)
-    for s in range(1, most_sweeps):
-        if bound - value <= tol * (1.0 + abs(bound)):
-            break
-        sweep(plan, i, edge, messages, belief, False)
-        value = keep_better(plan, i, node, edge, messages, belief, True, trial, labels, value)
+    before = np.inf
+    for s in range(most_sweeps):
+        if s > 0:
+            sweep(plan, i, edge, messages, belief, False)
+            value = keep_better(plan, i, node, edge, messages, belief, True, trial, labels, value)
         sweep(plan, i, edge, messages, belief, True)
         value = keep_better(plan, i, node, edge, messages, belief, False, trial, labels, value)
         bound = bound_of_nodes(plan, i, belief)
+        if bound - value <= tol * (1.0 + abs(bound)):
+            break
         if s % LOOK == 0:
             if before - bound <= PROGRESS * (bound - value):
                 break
