@@ -145,7 +145,7 @@ def test_what_cannot_be_asked():
     X, y = make_graphs([TRIANGLE, []], 2)
     model = fit(X, y, tol=0.5)
     for ask in (model.decision_function, model.predict_marginals, lambda X: model.predict_topk(X, 2)):
-        with pytest.raises(NotImplementedError, match="relaxation knows a labeling and a bound.*junction trees"):
+        with pytest.raises(NotImplementedError, match=r"relaxation knows a labeling and a bound.*junction trees"):
             ask(X)
     for exact in ("junction", "cut"):
         with pytest.raises(ValueError, match="there is nothing to bound"):

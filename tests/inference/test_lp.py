@@ -161,7 +161,7 @@ def answers():
 
 @interpreted
 def test_the_verb_finds_what_sweeps_find():
-    plan, nodes, table, grids = make_grids()
+    plan, nodes, table, _ = make_grids()
     scratch = verbs.new_scratch(plan, 1)
     for i in (0, 1, 0):  # nothing of another sample is left behind
         labels = np.empty(len(nodes[i]), np.int32)

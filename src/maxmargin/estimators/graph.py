@@ -11,9 +11,10 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from ..inference import relax
 from ..structures.masks import TransitionMask
 from ..structures.pairwise import make_pairwise_problem, make_sites
-from ..structures.relaxed import relax_samples
+from ..structures.relaxed import sample_scores
 from ._base import Posed, check_cost_matrix, class_weights, defaults_of, init_of
 from ._decoding import Scored
 from ._graph_inference import GRAPHS, TREES, Inference
@@ -273,7 +274,8 @@ class GraphSVM(GraphLabeling):
         if self._inference().is_exact:
             raise ValueError(f'inference="{self.inference}" finds the best labelings: there is nothing to bound')
         scored, _ = self._lay_out(X)
-        found = relax_samples(scored.sites, scored.links, scored.plan, scored.w, scored.n_labels)
+        scores = sample_scores(scored.sites, scored.links, scored.plan, scored.w, scored.n_labels)
+        found = [relax(scored.plan, i, *of_sample) for i, of_sample in enumerate(scores)]
         return Relaxation(
             [self.classes_[one.labels] for one in found],
             np.array([one.labels_value for one in found]),

@@ -7,12 +7,13 @@ like any other, with corners that may be fractional. The relaxation's bound cert
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._compile import kernel
-from ..inference.lp import Relaxed, bound_by_messages, new_messages, relax
+from ..inference.lp import bound_by_messages, new_messages, relax
 from .custom import STEP_SECONDS, CustomProblem
 from .pairwise.decoding import score_sample
 from .pairwise.layout import PairwiseProblem, link_weights, pairwise_work
@@ -58,11 +59,11 @@ class Relaxations:
 
     def max_oracle(self, w: np.ndarray, i: int) -> Shares:
         self.messages[i][:] = 0.0
-        found = relax(self.problem.plan, i, *self._scores(w, i), messages=self.messages[i], tol=TOLERANCE)
+        found = relax(self.problem.plan, i, *self.scores(w, i), messages=self.messages[i], tol=TOLERANCE)
         return Shares(found.node.reshape(-1, self.n_labels), found.edge.reshape(-1, self.n_labels, self.n_labels))
 
     def upper_bound(self, w: np.ndarray, i: int) -> float:
-        return bound_by_messages(self.problem.plan, i, *self._scores(w, i), self.messages[i])
+        return bound_by_messages(self.problem.plan, i, *self.scores(w, i), self.messages[i])
 
     def joint_feature(self, i: int, y: Shares) -> np.ndarray:
         out = np.zeros(self.n_features)
@@ -74,7 +75,8 @@ class Relaxations:
         costs = self.problem.cost[self.problem.labels[begin:end]]
         return float(self.problem.loss_scale[i] * np.sum(costs * y.node))
 
-    def _scores(self, w: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
+    def scores(self, w: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of the nodes and edges of sample i, with the loss."""
         return score_augmented(self.problem, self.work, np.asarray(w), i)
 
 
@@ -95,11 +97,10 @@ def score_alone(sites, links, plan, work, w, i):
     return node.copy(), edge.copy()
 
 
-def relax_samples(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: int) -> list[Relaxed]:
-    """The relaxation of every sample under w."""
+def sample_scores(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: int) -> Iterator[Any]:
+    """Node and edge scores of one sample after the other under w."""
     work = pairwise_work(links, plan, int(np.diff(sites.offsets).max()), n_labels)
-    n = len(sites.offsets) - 1
-    return [relax(plan, i, *score_alone(sites, links, plan, work, w, i)) for i in range(n)]
+    return (score_alone(sites, links, plan, work, w, i) for i in range(len(sites.offsets) - 1))
 
 
 @kernel(n_parts=3)

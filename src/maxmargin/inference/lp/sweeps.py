@@ -186,7 +186,8 @@ LOOK, PROGRESS = 5, 0.02
 def pass_messages(plan, i, node, edge, messages, belief, trial, value, tol, most_sweeps, labels):
     """Sweep until the bound is down at the best score known, or comes down no more; returns both.
 
-    That score is `value`, or that of better labels, which are written. Without sweeps the bound is that of the messages as they are.
+    That score is `value`, or that of better labels, which are written. Without sweeps the bound is that of the messages
+    as they are.
     """
     fill_belief(plan, i, node, messages, belief)
     before = np.inf
