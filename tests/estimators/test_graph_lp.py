@@ -178,6 +178,14 @@ def test_names_sparse_features_pickle_and_clone():
     assert np.array_equal(weights_of(fresh), weights_of(again))
 
 
+@pytest.mark.filterwarnings("error")
+def test_warm_start():
+    X, y = make_graphs([TRIANGLE, CLIQUE, []], 2)
+    model = fit(X, y, tol=0.05, warm_start=True)
+    passes = model.n_passes_
+    assert model.fit(X, y).n_passes_ < max(passes, 2)
+
+
 def test_path():
     X, y = make_graphs([TRIANGLE, TRIANGLE, []], 2)
     path = regularization_path(GraphSVM(inference="lp", random_state=0), X, y, eps=0.3, lam_min=0.1)

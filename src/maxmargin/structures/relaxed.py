@@ -25,6 +25,8 @@ CALL_SECONDS, PAIR_SECONDS = 5e-4, 2e-7
 
 # A corner this near to the relaxation's bound, as a share of its size, will do: it adds no more to a certified gap.
 TOLERANCE = 1e-7
+# Shares of a linear program fit together up to rounding, so that they may score more than a bound by this.
+ROUNDING = 1e-9
 
 
 class Shares(NamedTuple):
@@ -38,7 +40,7 @@ class Relaxations:
     """Samples whose outputs are `Shares`; a structure for `CustomProblem` over a `PairwiseProblem` with a relaxed plan.
 
     Sweeps start without messages, so that an answer depends on w alone: measured on snakes, going on from those of the
-    last call saved a tenth. They are kept for the bound, which is that of the last call at the same w.
+    last call saved a tenth. They are kept for the bound, which they give at any w, and best at that of the call.
     """
 
     exact_oracle = False
@@ -63,7 +65,8 @@ class Relaxations:
         return Shares(found.node.reshape(-1, self.n_labels), found.edge.reshape(-1, self.n_labels, self.n_labels))
 
     def upper_bound(self, w: np.ndarray, i: int) -> float:
-        return bound_by_messages(self.problem.plan, i, *self.scores(w, i), self.messages[i])
+        bound = bound_by_messages(self.problem.plan, i, *self.scores(w, i), self.messages[i])
+        return bound + ROUNDING * (1.0 + abs(bound))
 
     def joint_feature(self, i: int, y: Shares) -> np.ndarray:
         out = np.zeros(self.n_features)
@@ -77,7 +80,7 @@ class Relaxations:
 
     def scores(self, w: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Of the nodes and edges of sample i, with the loss."""
-        return score_augmented(self.problem, self.work, np.asarray(w), i)
+        return score_augmented(self.problem, self.work, np.array(w), i)  # a read-only w would be compiled for again
 
 
 @kernel(n_parts=2)

@@ -18,9 +18,8 @@ from .plan import RelaxedPlan
 from .program import Graph, Solved, graph_of, solve_program
 from .sweeps import find_distances, pass_messages, score
 
-NEAR = (
-    3.0  # labels tried first are this near to the best of their node, in the gap that sweeps left divided by all nodes
-)
+# Labels tried first are this near to the best of their node, in units of the gap that sweeps left divided by all nodes.
+NEAR = 3.0
 MOST_PAIRS = 100_000
 WHOLE = 1e-6  # a share this near to 1 is all
 
@@ -73,14 +72,16 @@ def relax(
     graph, room = graph_of(plan, i), _room(plan, i, messages)
     node, edge = _check_scores(graph, node, edge)
     value, bound = search(plan, room, i, node, edge, -np.inf, tol, MOST_SWEEPS)
-    best = _labeling(graph, room.labels, value, bound)
+    best = _labeling(graph, room.labels.copy(), value, bound)
     kept = room.distance <= NEAR * (bound - value) / len(room.labels)
     kept[graph.starts[:-1] + room.labels] = True
     for some in (kept, np.ones(len(node), np.bool_)):
         if best.bound - best.value <= tol * (1.0 + abs(best.bound)) or graph.count_pairs(some) > most_pairs:
             break
         solved = solve_program(graph, node, edge, some, len(room.messages))
-        _, bound = search(plan, room, i, node, edge, solved.value, tol, MOST_SWEEPS)
+        value, bound = search(plan, room, i, node, edge, solved.value, tol, MOST_SWEEPS)
+        if value > solved.value:  # a labeling with labels that were not kept
+            best = best._replace(labels=room.labels.copy(), labels_value=value)
         if some.all():
             own_bound = bound_by_messages(plan, i, node, edge, solved.messages)
             if own_bound < bound:
