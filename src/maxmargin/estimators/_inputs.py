@@ -11,7 +11,6 @@ from maxmargin.estimators._inputs_graphs import (
     stack_heads,
 )
 from maxmargin.estimators._inputs_labels import check_sample_weight, encode_labels, stack_labels, unstack
-from maxmargin.estimators._inputs_poses import check_parents, read_grids, read_positions, read_radius
 from maxmargin.estimators._inputs_matchings import (
     Bipartite,
     as_numbers,
@@ -20,6 +19,7 @@ from maxmargin.estimators._inputs_matchings import (
     read_ignored,
     read_links,
 )
+from maxmargin.estimators._inputs_poses import check_parents, read_grids, read_positions, read_radius
 from maxmargin.estimators._inputs_sequences import Stacked, needs_vectorizer, stack_sequences
 
 __all__ = [

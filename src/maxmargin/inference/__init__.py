@@ -7,8 +7,8 @@ from .distance_transform import distance_transform
 from .junction import JunctionPlan, make_junction_plan
 from .lp import Relaxed, RelaxedPlan, make_relaxed_plan, relax, relax_by_program
 from .matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
-from .search import OutOfBudget, best_first
 from .pose import Pose, Springs, best_pose, make_part_tree
+from .search import OutOfBudget, best_first
 from .tree_plan import TreePlan, make_tree_plan
 
 __all__ = [
@@ -16,9 +16,9 @@ __all__ = [
     "JunctionPlan",
     "OutOfBudget",
     "Pose",
-    "Springs",
     "Relaxed",
     "RelaxedPlan",
+    "Springs",
     "TreePlan",
     "best_box",
     "best_first",
@@ -32,18 +32,15 @@ __all__ = [
     "make_cut_plan",
     "make_junction_plan",
     "make_part_tree",
-    "make_tree_plan",
-    "matching_marginals",
-    "matching_max_marginals",
-    "scan_boxes",
-    "search_boxes",
-    "top_boxes",
     "make_relaxed_plan",
     "make_tree_plan",
     "matching_marginals",
     "matching_max_marginals",
     "relax",
     "relax_by_program",
+    "scan_boxes",
+    "search_boxes",
+    "top_boxes",
     "top_matchings",
     "tree",
 ]
