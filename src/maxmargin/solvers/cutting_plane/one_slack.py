@@ -16,7 +16,7 @@ from .cuts import Cuts
 from .passes import memory_pass, oracle_pass
 
 # A constraint made of remembered outputs is taken if it cuts off this share of the last gap; so many in a row at most.
-WORTH, MOST_REMEMBERED = 0.1, 200
+WORTH, MOST_REMEMBERED = 0.1, 50
 
 # The restricted problem is solved to this share of the gap.
 PRECISION = 1e-5

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base import Passes, Solver, check_choice
 from ..block_coordinate.engine import BlockEngine, Parts
-from ..block_coordinate.memory import Memory, NoMemory, Remembered
+from ..block_coordinate.memory import Memory, NoCache, NoMemory
 from ..block_coordinate.samplers import DRAWS
 from ..block_coordinate.solver import Cache, as_cache, growing_memory
 from ..block_coordinate.steps import PairwiseStep
@@ -34,7 +34,7 @@ class CuttingPlane(Solver):
         self,
         slack: str = "one",
         cache: bool | Cache = True,
-        gap_every: float = 1,
+        gap_every: float = 5,
         *,
         lower: Any = None,
         upper: Any = None,
@@ -70,7 +70,7 @@ def _several(
         draw=DRAWS["permutation"],
         by_gaps=False,
         step=PairwiseStep(False),
-        cache=Remembered(0.0),
+        cache=NoCache(0.0),
         memory=growing_memory(problem, as_cache(solver.cache) or Cache()),
         averages=False,
         box=solver.box(problem),
