@@ -263,7 +263,7 @@ class GraphSVM(GraphLabeling):
 
     def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
         matrix = stack_edge_features(features, np.diff(plan.edge_offsets), n_features)
-        self._edge_weights().check(plan, matrix)
+        self._inference().edge_weights.check(plan, matrix)
         return matrix
 
     def relaxation(self, X: Any) -> Relaxation:
