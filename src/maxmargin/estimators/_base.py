@@ -60,10 +60,10 @@ def solver_for(solver: Any, posed: Posed) -> Solver:
     chosen = get_solver(solver, posed.problem)
     if posed.positive is None:
         return chosen
+    if "positive" not in chosen.get_params():
+        raise ValueError(f"weights must be >= 0 here, but {type(chosen).__name__} keeps no bounds: take another solver")
     if not (chosen.lower is None and chosen.upper is None and chosen.positive is None):
-        raise ValueError(
-            "the weights of the edges are kept >= 0 here: leave lower, upper and positive of the solver out"
-        )
+        raise ValueError("weights are kept >= 0 here: leave lower, upper and positive of the solver out")
     return clone(chosen).set_params(positive=posed.positive)
 
 

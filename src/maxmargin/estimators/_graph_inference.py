@@ -9,8 +9,9 @@ import numpy as np
 
 from ..inference import make_cut_plan, make_junction_plan, make_relaxed_plan, make_tree_plan
 from ..solvers.base import check_count
+from ..structures.known import KnownProblem
 from ..structures.pairwise import PairwiseProblem
-from ..structures.relaxed import Relaxations, RelaxedProblem
+from ..structures.relaxed import Relaxations
 from ._edge_weights import DifferenceWeights, PairWeights, UnmaskedPairWeights
 from ._inputs import stack_edges, stack_heads
 
@@ -42,8 +43,8 @@ def _relaxed(model: Any, edges: list[Any], offsets: np.ndarray, n_labels: int, s
     return make_relaxed_plan(offsets, *stack_edges(edges), n_labels, shared=shared)
 
 
-def _relaxed_problem(problem: PairwiseProblem) -> RelaxedProblem:
-    return RelaxedProblem(Relaxations(problem))
+def _relaxed_problem(problem: PairwiseProblem) -> KnownProblem:
+    return KnownProblem(Relaxations(problem))
 
 
 TREES = Inference(_tree)

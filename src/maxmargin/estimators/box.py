@@ -17,12 +17,10 @@ from ..structures.boxes import (
     DenseImage,
     Image,
     ImageBoxes,
-    ImageBoxProblem,
     ProposedBoxes,
-    ProposedBoxProblem,
     WordImage,
 )
-from ..structures.custom import CustomProblem
+from ..structures.known import KnownProblem
 from ._base import MaxMarginEstimator, Posed, init_of
 from ._inputs import check_sample_weight
 from ._inputs_boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
@@ -153,17 +151,17 @@ class BoxSVM(MaxMarginEstimator):
 
 def _pose_images(
     images: list[Image], boxes: np.ndarray, weight: np.ndarray, n_features: int, intercept: bool
-) -> tuple[CustomProblem, float]:
+) -> tuple[KnownProblem, float]:
     """The problem, and what its weights are to be divided by."""
     area = float(np.average((boxes[:, 2:] - boxes[:, :2]).prod(axis=1), weights=weight))
     given = ImageBoxes(images, boxes, n_features, area=area, intercept=intercept, sample_weight=weight)
-    return ImageBoxProblem(given), area
+    return KnownProblem(given), area
 
 
 def _pose_proposals(
     samples: list[BoxCandidates], boxes: np.ndarray, weight: np.ndarray, n_features: int, intercept: bool
-) -> tuple[CustomProblem, float]:
-    return ProposedBoxProblem(ProposedBoxes(samples, boxes, sample_weight=weight)), 1.0
+) -> tuple[KnownProblem, float]:
+    return KnownProblem(ProposedBoxes(samples, boxes, sample_weight=weight)), 1.0
 
 
 CHECKS: dict[type, Callable[..., np.ndarray]] = {
@@ -171,7 +169,7 @@ CHECKS: dict[type, Callable[..., np.ndarray]] = {
     DenseImage: check_inside,
     BoxCandidates: check_overlap,
 }
-POSE: dict[type, Callable[..., tuple[CustomProblem, float]]] = {
+POSE: dict[type, Callable[..., tuple[KnownProblem, float]]] = {
     WordImage: _pose_images,
     DenseImage: _pose_images,
     BoxCandidates: _pose_proposals,

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..inference.matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
 from ..solvers.base import check_count
-from ..structures.matching import MatchingProblem, Matchings, pair_scores
+from ..structures.known import KnownProblem
+from ..structures.matching import Matchings, pair_scores
 from ._base import MaxMarginEstimator, Posed, init_of
 from ._inputs import as_numbers, check_sample_weight, leave_out, read_candidates, read_ignored, read_links
 from .chain import LOSSES
@@ -116,7 +117,7 @@ class MatchingSVM(MaxMarginEstimator):
             sample_weight=weight[kept],
         )
         fitted = {"n_features_in_": n_features, "_perfect": bool(self.perfect)}
-        return Posed(MatchingProblem(matchings), weight.sum(), fitted, partial(_unpack, n_features))
+        return Posed(KnownProblem(matchings), weight.sum(), fitted, partial(_unpack, n_features))
 
     def _tables(self, X: Any) -> list[np.ndarray]:
         """Scores (n, m) of the pairs of every sample, -inf for those that cannot be matched."""

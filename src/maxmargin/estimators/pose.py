@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..inference.pose import Springs, best_pose, make_part_tree
 from ..solvers.base import check_count
-from ..structures.pose import PoseModel, PoseProblem, Poses, make_pose_model, truncated_distances
+from ..structures.known import KnownProblem
+from ..structures.pose import PoseModel, Poses, make_pose_model, truncated_distances
 from ..structures.relations import steadiest_tree
 from ._base import MaxMarginEstimator, Posed, init_of
 from ._inputs import check_parents, check_sample_weight, read_grids, read_positions, read_radius
@@ -102,7 +103,7 @@ class PoseSVM(MaxMarginEstimator):
         poses = Poses(grids, positions, model, read_radius(self.radius, positions), weight[kept])
         fitted = {"n_features_in_": n_features, "parents_": parents}
         positive = model.stiffness_places() if len(model.edges) else None
-        return Posed(PoseProblem(poses), weight.sum(), fitted, partial(_unpack, model), positive)
+        return Posed(KnownProblem(poses), weight.sum(), fitted, partial(_unpack, model), positive)
 
     def predict(self, X: Any) -> np.ndarray:
         """(n, P, 2): column and row of every part in the best pose of each image."""

@@ -25,7 +25,7 @@ def choose(problem: Any) -> Solver:
     Built-in structures know what their oracle costs, so the choice is the same in every run; a user's own oracle is
     timed. Whether acceleration has anything to gain, the solver sees from the curvature of the data and lam.
     """
-    expensive = problem is not None and argmax_cost(as_problem(problem)) > EXPENSIVE
+    expensive = problem is not None and bool(argmax_cost(as_problem(problem)) > EXPENSIVE)
     return BlockFrankWolfe("gap", "weighted", step="pairwise", cache=expensive, acceleration="catalyst")
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..inference.boxes import best_box, candidate_marginals, top_boxes
 from ..metrics import box_iou
-from .custom import STEP_SECONDS, CustomProblem
 
 # What an oracle call costs, in seconds: of itself, for every pixel's feature, for a pair of rows and column. Measured.
 CALL_SECONDS, FEATURE_SECONDS, SCAN_SECONDS = 1e-4, 2e-9, 1.5e-8
@@ -92,7 +91,7 @@ class BoxCandidates:
 
 
 class ImageBoxes:
-    """Samples whose outputs are boxes (left, top, right, bottom) of an image; a structure for `CustomProblem`.
+    """Samples whose outputs are boxes (left, top, right, bottom) of an image; a structure for `KnownProblem`.
 
     The score of a box is the sum of ``<w, x>`` over its pixels, plus the last weight for each with `intercept`, divided
     by `area`: of the size of true boxes, it makes w a score a pixel and the score one that is like a mean. The loss is
@@ -114,9 +113,15 @@ class ImageBoxes:
         self.sample_weight = sample_weight
 
     def max_oracle(self, w: np.ndarray, i: int) -> np.ndarray:
+        return best_box(self.scores(w, i), self.y[i])[0]
+
+    def decode(self, w: np.ndarray, i: int) -> np.ndarray:
+        return best_box(self.scores(w, i))[0]
+
+    def scores(self, w: np.ndarray, i: int) -> np.ndarray:
+        """What the pixels (H, W) of image i add to a box."""
         scores = self.images[i].scores(w[: self.n_features - self.intercept])
-        scores = scores + w[-1] if self.intercept else scores
-        return best_box(scores / self.area, self.y[i])[0]
+        return (scores + w[-1] if self.intercept else scores) / self.area
 
     def joint_feature(self, i: int, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         indices, values = self.images[i].total(y)
@@ -128,26 +133,17 @@ class ImageBoxes:
     def loss(self, i: int, y: np.ndarray) -> float:
         return 1.0 - float(box_iou(y, self.y[i]))
 
+    def data(self) -> list[np.ndarray]:
+        return [self.y, np.array([self.area, self.intercept]), *(image.pixels for image in self.images)]
 
-class ImageBoxProblem(CustomProblem):
-    """`ImageBoxes` as a problem; unlike of a user's structure, all of it is known."""
-
-    structure: ImageBoxes
-
-    def fingerprint_parts(self) -> list[np.ndarray]:
-        own = self.structure
-        parts = [*super().fingerprint_parts(), own.y, np.array([own.area, own.intercept])]
-        return parts + [image.pixels for image in own.images]
-
-    def argmax_cost(self) -> float:
-        """Not timed, so that ``solver="auto"`` chooses the same in every run."""
-        numbers = sum(image.pixels.size for image in self.structure.images)
-        scanned = sum(math.prod(image.shape) * min(image.shape) / 2 for image in self.structure.images)
-        return (CALL_SECONDS + (FEATURE_SECONDS * numbers + SCAN_SECONDS * scanned) / self.n) / STEP_SECONDS
+    def oracle_seconds(self) -> float:
+        numbers = sum(image.pixels.size for image in self.images)
+        scanned = sum(math.prod(image.shape) * min(image.shape) / 2 for image in self.images)
+        return CALL_SECONDS + (FEATURE_SECONDS * numbers + SCAN_SECONDS * scanned) / self.n_samples
 
 
 class ProposedBoxes:
-    """Samples whose outputs are numbers of proposed boxes; a structure for `CustomProblem`.
+    """Samples whose outputs are numbers of proposed boxes; a structure for `KnownProblem`.
 
     The true output is the box of the highest IoU with the true box, and the loss of another how much lower its IoU is:
     1 - IoU if the true box is proposed itself.
@@ -163,25 +159,24 @@ class ProposedBoxes:
     def max_oracle(self, w: np.ndarray, i: int) -> int:
         return int(np.argmax(self.samples[i].scores(w) + self.losses[i]))
 
+    def decode(self, w: np.ndarray, i: int) -> int:
+        return int(np.argmax(self.samples[i].scores(w)))
+
+    def exp_oracle(self, v: np.ndarray, i: int, emphasis: float) -> tuple[np.ndarray, float]:
+        chances = candidate_marginals(self.samples[i].scores(v) + emphasis * self.losses[i])
+        return chances @ self.samples[i].features, float(chances @ self.losses[i])
+
     def joint_feature(self, i: int, y: int) -> np.ndarray:
         return self.samples[i].features[y]
 
     def loss(self, i: int, y: int) -> float:
         return float(self.losses[i][y])
 
+    def data(self) -> list[np.ndarray]:
+        return [*self.losses, *(sample.features for sample in self.samples)]
 
-class ProposedBoxProblem(CustomProblem):
-    """`ProposedBoxes` as a problem; unlike of a user's structure, all of it is known."""
-
-    structure: ProposedBoxes
-
-    def fingerprint_parts(self) -> list[np.ndarray]:
-        own = self.structure
-        return [*super().fingerprint_parts(), *own.losses, *(sample.features for sample in own.samples)]
-
-    def argmax_cost(self) -> float:
-        numbers = sum(sample.features.size for sample in self.structure.samples)
-        return FEATURE_SECONDS * numbers / self.n / STEP_SECONDS
+    def oracle_seconds(self) -> float:
+        return FEATURE_SECONDS * sum(sample.features.size for sample in self.samples) / self.n_samples
 
 
 def _cut(pixels: np.ndarray, box: np.ndarray) -> np.ndarray:

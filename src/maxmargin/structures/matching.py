@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inference.matching import best_matching
-from .custom import STEP_SECONDS, CustomProblem
 
-# What an oracle call costs, in seconds: of itself, for every number of the features, and for n m min(n, m). Measured.
+# What an oracle call takes, in seconds: of itself, for every number of the features, and for n m min(n, m). Measured.
 CALL_SECONDS, FEATURE_SECONDS, ASSIGN_SECONDS = 3e-5, 1e-9, 1.3e-10
 
 
@@ -34,7 +33,7 @@ class Candidates(NamedTuple):
 
 
 class Matchings:
-    """Samples whose outputs are matchings, given as numbers of candidates; a structure for `CustomProblem`.
+    """Samples whose outputs are matchings, given as numbers of candidates; a structure for `KnownProblem`.
 
     The score of a matching is the sum of ``<w, x_ij>`` over its pairs, plus the last weight for each with `intercept`.
     The loss is ``false * wrong links + missed * links not found``, with `normalize` divided by the number of true links
@@ -89,28 +88,20 @@ class Matchings:
         right = np.count_nonzero(self.is_true[i][y])
         return float(self.false[i] * (len(y) - right) + self.missed[i] * (len(self.y[i]) - right))
 
-
-def pair_scores(sample: Candidates, coef: np.ndarray, intercept: float) -> np.ndarray:
-    """Scores (c,) of the candidates."""
-    return sample.features @ coef + intercept
-
-
-class MatchingProblem(CustomProblem):
-    """`Matchings` as a problem; unlike of a user's structure, all of it is known."""
-
-    structure: Matchings
-
-    def fingerprint_parts(self) -> list[np.ndarray]:
-        own = self.structure
-        parts = [*super().fingerprint_parts(), own.false, own.missed, np.array([own.intercept, own.perfect]), *own.y]
-        for sample in own.samples:
+    def data(self) -> list[np.ndarray]:
+        parts = [self.false, self.missed, np.array([self.intercept, self.perfect]), *self.y]
+        for sample in self.samples:
             x = sample.features
             parts += [np.array(sample.shape), sample.places]
             parts += [x.data, x.indices, x.indptr] if sp.issparse(x) else [x]
         return parts
 
-    def argmax_cost(self) -> float:
-        """Not timed, so that ``solver="auto"`` chooses the same in every run."""
-        numbers = sum(x.nnz if sp.issparse(x := sample.features) else x.size for sample in self.structure.samples)
-        cubic = sum(n * m * min(n, m) for n, m in (sample.shape for sample in self.structure.samples))
-        return (CALL_SECONDS + (FEATURE_SECONDS * numbers + ASSIGN_SECONDS * cubic) / self.n) / STEP_SECONDS
+    def oracle_seconds(self) -> float:
+        numbers = sum(x.nnz if sp.issparse(x := sample.features) else x.size for sample in self.samples)
+        cubic = sum(n * m * min(n, m) for n, m in (sample.shape for sample in self.samples))
+        return CALL_SECONDS + (FEATURE_SECONDS * numbers + ASSIGN_SECONDS * cubic) / self.n_samples
+
+
+def pair_scores(sample: Candidates, coef: np.ndarray, intercept: float) -> np.ndarray:
+    """Scores (c,) of the candidates."""
+    return sample.features @ coef + intercept

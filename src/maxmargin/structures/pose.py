@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inference.pose import PartTree, Pose, Springs, best_pose, make_part_tree
-from .custom import STEP_SECONDS, CustomProblem
 from .relations import find_anchors, nearest_types
 
 # What an oracle call costs, in seconds: of itself, for a product of score and feature, and for a position, an edge and
@@ -92,7 +91,7 @@ def make_pose_model(
 
 
 class Poses:
-    """Images whose outputs are poses; a structure for `CustomProblem`.
+    """Images whose outputs are poses; a structure for `KnownProblem`.
 
     The loss is the mean over parts of ``min(1, d^2 / radius^2)``, d being the distance to the true position (osokin16,
     I.4, which prints max). It is a sum over parts, so that the pose of the highest score plus loss is found as the best
@@ -113,16 +112,33 @@ class Poses:
         self.n_samples, self.n_features = len(grids), model.n_weights
 
     def max_oracle(self, w: np.ndarray, i: int) -> Pose:
+        return self.best(w, i, loss_maps(self.grids[i].shape, self.y[i].positions, self.radius[i]))
+
+    def decode(self, w: np.ndarray, i: int) -> Pose:
+        return self.best(w, i, 0.0)
+
+    def best(self, w: np.ndarray, i: int, extra: Any) -> Pose:
+        """With scores (P, H, W) that come on top."""
         coef, springs = self.model.unpack(w)
-        scores = self.grids[i].scores(coef)
-        scores += loss_maps(self.grids[i].shape, self.y[i].positions, self.radius[i])
-        return best_pose(scores, self.model.tree, springs)[0]
+        return best_pose(self.grids[i].scores(coef) + extra, self.model.tree, springs)[0]
 
     def joint_feature(self, i: int, y: Pose) -> np.ndarray:
         return self.model.joint_feature(self.grids[i], y)
 
     def loss(self, i: int, y: Pose) -> float:
         return float(truncated_distances(self.y[i].positions, y.positions, self.radius[i]).mean())
+
+    def data(self) -> list[np.ndarray]:
+        parts = [self.radius, self.model.tree.parents, self.model.anchors, self.model.scale]
+        for grid, pose in zip(self.grids, self.y, strict=True):
+            parts += [np.array(grid.shape), grid.features, pose.positions]
+        return parts
+
+    def oracle_seconds(self) -> float:
+        own = self.model
+        products, places = PRODUCT_SECONDS * own.n_part_weights, PLACE_SECONDS * len(own.edges) * own.anchors.shape[1]
+        n_positions = sum(len(grid.features) for grid in self.grids) / self.n_samples
+        return CALL_SECONDS + (products + places) * n_positions
 
 
 def truncated_distances(positions: np.ndarray, others: np.ndarray, radius: Any) -> np.ndarray:
@@ -135,23 +151,3 @@ def loss_maps(shape: tuple[int, int], positions: np.ndarray, radius: float) -> n
     rows = (np.arange(shape[0]) - positions[:, 1:]) ** 2
     columns = (np.arange(shape[1]) - positions[:, :1]) ** 2
     return np.minimum(1.0, (rows[:, :, None] + columns[:, None, :]) / radius**2) / len(positions)
-
-
-class PoseProblem(CustomProblem):
-    """`Poses` as a problem; unlike of a user's structure, all of it is known."""
-
-    structure: Poses
-
-    def fingerprint_parts(self) -> list[np.ndarray]:
-        own = self.structure
-        parts = [*super().fingerprint_parts(), own.radius, own.model.tree.parents, own.model.anchors, own.model.scale]
-        for grid, pose in zip(own.grids, own.y, strict=True):
-            parts += [np.array(grid.shape), grid.features, pose.positions]
-        return parts
-
-    def argmax_cost(self) -> float:
-        """Not timed, so that ``solver="auto"`` chooses the same in every run."""
-        own = self.structure.model
-        products, places = PRODUCT_SECONDS * own.n_part_weights, PLACE_SECONDS * len(own.edges) * own.anchors.shape[1]
-        n_positions = sum(len(grid.features) for grid in self.structure.grids) / self.n
-        return (CALL_SECONDS + (products + places) * n_positions) / STEP_SECONDS

@@ -14,11 +14,10 @@ import numpy as np
 
 from .._compile import kernel
 from ..inference.lp import bound_by_messages, new_messages, relax
-from .custom import STEP_SECONDS, CustomProblem
 from .pairwise.decoding import score_sample
 from .pairwise.layout import PairwiseProblem, link_weights, pairwise_work
 from .pairwise.links import link_scores, put_marginals
-from .verbs import add_block, dimension, find_potentials, n_blocks, new_totals, new_work
+from .verbs import add_block, dimension, find_potentials_with, n_blocks, new_totals, new_work
 
 # What an oracle call costs, in seconds: of itself, and for every pair of labels of an edge. Measured.
 CALL_SECONDS, PAIR_SECONDS = 5e-4, 2e-7
@@ -37,7 +36,7 @@ class Shares(NamedTuple):
 
 
 class Relaxations:
-    """Samples whose outputs are `Shares`; a structure for `CustomProblem` over a `PairwiseProblem` with a relaxed plan.
+    """Samples whose outputs are `Shares`; a structure for `KnownProblem` over a `PairwiseProblem` with a relaxed plan.
 
     Sweeps start without messages, so that an answer depends on w alone: measured on snakes, going on from those of the
     last call saved a tenth. They are kept for the bound, which they give at any w, and best at that of the call.
@@ -61,7 +60,13 @@ class Relaxations:
 
     def max_oracle(self, w: np.ndarray, i: int) -> Shares:
         self.messages[i][:] = 0.0
-        found = relax(self.problem.plan, i, *self.scores(w, i), messages=self.messages[i], tol=TOLERANCE)
+        return self.best(w, i, 1.0, self.messages[i])
+
+    def decode(self, w: np.ndarray, i: int) -> Shares:
+        return self.best(w, i, 0.0)
+
+    def best(self, w: np.ndarray, i: int, emphasis: float, messages: np.ndarray | None = None) -> Shares:
+        found = relax(self.problem.plan, i, *self.scores(w, i, emphasis), messages=messages, tol=TOLERANCE)
         return Shares(found.node.reshape(-1, self.n_labels), found.edge.reshape(-1, self.n_labels, self.n_labels))
 
     def upper_bound(self, w: np.ndarray, i: int) -> float:
@@ -78,15 +83,22 @@ class Relaxations:
         costs = self.problem.cost[self.problem.labels[begin:end]]
         return float(self.problem.loss_scale[i] * np.sum(costs * y.node))
 
-    def scores(self, w: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of the nodes and edges of sample i, with the loss."""
-        return score_augmented(self.problem, self.work, np.array(w), i)  # a read-only w would be compiled for again
+    def data(self) -> list[Any]:
+        return list(self.problem)
+
+    def oracle_seconds(self) -> float:
+        pairs = len(self.problem.links.tails) * self.n_labels**2 / self.n_samples
+        return CALL_SECONDS + PAIR_SECONDS * pairs
+
+    def scores(self, w: np.ndarray, i: int, emphasis: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Of the nodes and edges of sample i, with `emphasis` times the loss."""
+        return score_augmented(self.problem, self.work, np.array(w), i, emphasis)  # not w: it may be read-only
 
 
 @kernel(n_parts=2)
-def score_augmented(problem, work, w, i):
-    """Node and edge scores of sample i with the loss, copies."""
-    find_potentials(problem, work, w, i)
+def score_augmented(problem, work, w, i, emphasis):
+    """Node and edge scores of sample i with `emphasis` times the loss, copies."""
+    find_potentials_with(problem, work, w, i, emphasis)
     n_labels = problem.cost.shape[0]
     size = (problem.sites.offsets[i + 1] - problem.sites.offsets[i]) * n_labels
     edge = link_scores(problem.links, work, link_weights(problem.links, problem.sites, n_labels, w), i)
@@ -112,18 +124,3 @@ def add_features(problem, room, work, i, node, edge, out):
     room.node[problem.sites.offsets[i] : problem.sites.offsets[i + 1]] = node
     put_marginals(problem.links, room, i, edge)
     add_block(problem, room, work, i, -1.0, 0.0, out)
-
-
-class RelaxedProblem(CustomProblem):
-    """`Relaxations` as a problem; unlike of a user's structure, all of it is known."""
-
-    structure: Relaxations
-
-    def fingerprint_parts(self) -> list[Any]:
-        return [*super().fingerprint_parts(), *self.structure.problem]
-
-    def argmax_cost(self) -> float:
-        """Not timed, so that ``solver="auto"`` chooses the same in every run."""
-        own = self.structure
-        pairs = len(own.problem.links.tails) * own.n_labels**2 / self.n
-        return (CALL_SECONDS + PAIR_SECONDS * pairs) / STEP_SECONDS
