@@ -27,9 +27,14 @@ def find_anchors(positions: np.ndarray, parents: np.ndarray, n_types: int, weigh
     for part in np.flatnonzero(parents >= 0):
         apart = (positions[:, part] - positions[:, parents[part]]).astype(np.float64)
         n_clusters = min(n_types, len(np.unique(apart, axis=0)))
-        centers = KMeans(n_clusters, n_init=10, random_state=0).fit(apart, sample_weight=weight).cluster_centers_
-        anchors[part] = np.resize(centers, (n_types, 2))
+        anchors[part] = np.resize(_centers(apart, n_clusters, weight), (n_types, 2))
     return anchors
+
+
+def _centers(points: np.ndarray, n_clusters: int, weight: np.ndarray) -> np.ndarray:
+    if n_clusters == 1:  # at once: k-means of a few points takes a tenth of a second, for its threads
+        return np.average(points, axis=0, weights=weight)
+    return KMeans(n_clusters, n_init=10, random_state=0).fit(points, sample_weight=weight).cluster_centers_
 
 
 def nearest_types(positions: np.ndarray, parents: np.ndarray, anchors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
