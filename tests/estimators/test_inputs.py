@@ -573,7 +573,7 @@ def test_sample_weight():
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [
-        ([1, 2], ValueError, r"sample_weight.shape == \(2,\), expected \(3,\): one weight per sequence"),
+        ([1, 2], ValueError, r"sample_weight.shape == \(2,\), expected \(3,\): one weight per sample"),
         (np.ones((3, 1)), ValueError, r"shape == \(3, 1\)"),
         ([1, -1, 1], ValueError, "sample 1: weight -1"),
         ([1, 1, np.nan], ValueError, "sample 2: weight nan"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +65,18 @@ def solver_for(solver: Any, posed: Posed) -> Solver:
     if not (chosen.lower is None and chosen.upper is None and chosen.positive is None):
         raise ValueError("weights are kept >= 0 here: leave lower, upper and positive of the solver out")
     return clone(chosen).set_params(positive=posed.positive)
+
+
+def by_sample(find: Callable[[Any], Any], samples: Iterable[Any]) -> list[Any]:
+    """What `find` gives for each sample; where it refuses scores, the sample is named."""
+    found = []
+    for i, sample in enumerate(samples):
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                found.append(find(sample))
+        except ValueError as error:
+            raise ValueError(f"X, sample {i}: {error}; rescale its features") from error
+    return found
 
 
 class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):

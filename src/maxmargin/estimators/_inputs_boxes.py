@@ -8,6 +8,7 @@ import numpy as np
 
 from ..solvers.base import check_count
 from ..structures.boxes import BoxCandidates, DenseImage, Image, WordImage
+from ._inputs_arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
 
 
 class Proposals(NamedTuple):
@@ -17,6 +18,7 @@ class Proposals(NamedTuple):
     features: Any  # (c, F)
 
 
+MOST_WORDS = 2**31
 SIDES = ("left", "top", "right", "bottom")
 WANTED = "(H, W) integers, the word of each pixel, (H, W, F) features of each, or Proposals(boxes, features)"
 KINDS = {WordImage: "an image of words", DenseImage: "an image of features", BoxCandidates: "Proposals"}
@@ -26,16 +28,15 @@ def read_box_samples(
     X: Any, kind: type | None = None, n_features: int | None = None, estimator: str = "BoxSVM"
 ) -> tuple[list[Any], int]:
     """Samples of one kind, and how many features they have; after a fit, of its kind and with as many features."""
-    if not _is_list(X) or not len(X):
-        raise ValueError(f"X must be a list of samples, at least one, each {WANTED}")
-    read = [_sample(sample, f"X, sample {i}") for i, sample in enumerate(X)]
+    given = read_list(X, f"samples, at least one, each {WANTED}")
+    read = [_sample(sample, f"X, sample {i}") for i, sample in enumerate(given)]
     samples, widths = [one for one, _ in read], [width for _, width in read]
     expected = kind or type(samples[0])
     for i, sample in enumerate(samples):
         if type(sample) is not expected:
             who = "like sample 0" if kind is None else f"as {estimator} was fitted to"
             raise ValueError(f"X, sample {i}: must be {KINDS[expected]}, {who}, but is {KINDS[type(sample)]}")
-    counted = _most_words if expected is WordImage else _same_width
+    counted = _most_words if expected is WordImage else same_width
     return samples, counted(widths, n_features, estimator)
 
 
@@ -53,15 +54,11 @@ def check_n_words(n_words: Any, samples: list[Any], n_features: int) -> int:
 
 def read_boxes(y: Any, n: int) -> np.ndarray:
     """(n, 4) finite numbers, boxes that are not empty."""
-    if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    if not _is_list(y) or len(y) != n:
-        count = len(y) if _is_list(y) else f"an object of type {type(y).__name__}"
-        raise ValueError(f"y must hold one box (left, top, right, bottom) for each of {n} samples, got {count}")
-    for i, box in enumerate(y):
-        if np.shape(_array(box, f"y, sample {i}")) != (4,):
+    given = read_outputs(y, n, "the boxes (left, top, right, bottom)")
+    for i, box in enumerate(given):
+        if np.shape(as_any_array(box, f"y, sample {i}")) != (4,):
             raise ValueError(f"y, sample {i}: must be a box of four numbers (left, top, right, bottom), got {box!r}")
-    return np.concatenate([_boxes([box], f"y, sample {i}") for i, box in enumerate(y)])
+    return np.concatenate([_boxes([box], f"y, sample {i}") for i, box in enumerate(given)])
 
 
 def check_inside(boxes: np.ndarray, images: list[Image]) -> np.ndarray:
@@ -97,7 +94,7 @@ def _sample(sample: Any, where: str) -> tuple[Any, int]:
         return _proposals(sample, where)
     if sample is None or isinstance(sample, (str, bytes, tuple)):
         raise ValueError(f"{where}: must be {WANTED}, got {type(sample).__name__}")
-    x = _array(sample, where)
+    x = as_any_array(sample, where)
     if x.ndim not in (2, 3) or not all(x.shape[:2]):
         raise ValueError(f"{where}: must be {WANTED}, with at least one pixel, got shape {x.shape}")
     if x.ndim == 3:
@@ -106,12 +103,16 @@ def _sample(sample: Any, where: str) -> tuple[Any, int]:
         raise ValueError(f"{where}: words must be integers, got {x.dtype}; give one feature a pixel as (H, W, 1)")
     if x.min() < 0:
         raise ValueError(f"{where}: words must be integers >= 0, got {x.min()}")
+    if x.max() >= MOST_WORDS:
+        raise ValueError(
+            f"{where}: word {x.max()}, but a weight is learned for every word up to the largest: renumber them"
+        )
     return WordImage(x.astype(np.int64, copy=False)), int(x.max()) + 1
 
 
 def _proposals(sample: Proposals, where: str) -> tuple[BoxCandidates, int]:
     boxes = _boxes(sample.boxes, f"{where}: boxes")
-    features = _features(_array(sample.features, f"{where}: features"), where)
+    features = _features(as_any_array(sample.features, f"{where}: features"), where)
     if features.ndim != 2 or len(features) != len(boxes):
         raise ValueError(
             f"{where}: features must have {len(boxes)} rows, one a box, and 2 dimensions, got shape {features.shape}"
@@ -120,7 +121,7 @@ def _proposals(sample: Proposals, where: str) -> tuple[BoxCandidates, int]:
 
 
 def _boxes(boxes: Any, where: str) -> np.ndarray:
-    array = _array(boxes, where)
+    array = as_any_array(boxes, where)
     if array.ndim != 2 or array.shape[1] != 4 or not len(array):
         raise ValueError(f"{where}: must be (c, 4), at least one box, got shape {array.shape}")
     if array.dtype.kind not in "iuf":
@@ -138,14 +139,10 @@ def _boxes(boxes: Any, where: str) -> np.ndarray:
 
 
 def _features(x: np.ndarray, where: str) -> np.ndarray:
-    if x.dtype.kind not in "biuf":
-        raise ValueError(f"{where}: features must hold real numbers, got {x.dtype}")
+    x = as_features(x, where)
     if not x.shape[-1:] or not x.shape[-1]:
         raise ValueError(f"{where}: there are no features, got shape {x.shape}")
-    with np.errstate(over="ignore"):
-        x = x.astype(np.float64, copy=False)
-    if not np.all(np.isfinite(x)):
-        raise ValueError(f"{where}: features hold NaN or infinity")
+    check_finite(x, where)
     return x
 
 
@@ -157,24 +154,3 @@ def _most_words(needed: list[int], n_words: int | None, estimator: str) -> int:
             "set n_words to learn with more than the words of X"
         )
     return needed[most] if n_words is None else n_words
-
-
-def _same_width(widths: list[int], n_features: int | None, estimator: str) -> int:
-    expected = widths[0] if n_features is None else n_features
-    for i, width in enumerate(widths):
-        if width != expected:
-            who = "sample 0 has" if n_features is None else f"{estimator} is expecting"
-            raise ValueError(f"X, sample {i}: {width} features, but {who} {expected} features")
-    return expected
-
-
-def _is_list(values: Any) -> bool:
-    listed = isinstance(values, (list, tuple)) and not isinstance(values, Proposals)
-    return listed or (isinstance(values, np.ndarray) and values.ndim > 0)
-
-
-def _array(values: Any, where: str) -> np.ndarray:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ._inputs_arrays import as_any_array
+
 
 class Tree(NamedTuple):
     """A rooted tree or forest to be labelled; a plain tuple means the same."""
@@ -96,10 +98,7 @@ def stack_edges(edges: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _whole_numbers(values: Any, where: str) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+    array = as_any_array(values, where)
     if array.size and (array.dtype.kind not in "iuf" or np.any(array != np.floor(array))):
         raise ValueError(f"{where} must hold whole numbers, got {array.dtype}")
     if array.size and np.any(np.abs(array.astype(np.float64)) >= 2**53):  # infinity, and what would wrap around
@@ -125,10 +124,7 @@ def stack_edge_features(features: list[Any], counts: np.ndarray, n_features: int
 
 def _edge_block(features: Any, count: int, i: int) -> Any:
     where = f"X, sample {i}: edge_features"
-    try:
-        block = features if sp.issparse(features) else np.asarray(features)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+    block = features if sp.issparse(features) else as_any_array(features, where)
     if block.ndim == 0 or block.shape[0] != count or (block.ndim != 2 and count > 0):
         raise ValueError(f"{where} must have {count} rows and 2 dimensions, got shape {block.shape}")
     if block.dtype.kind not in "biuf":

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from maxmargin.estimators._inputs_sequences import as_array, as_float64, place_of
+from ._inputs_arrays import as_array, as_float64
+from ._inputs_sequences import place_of
 
 _WIDEST_TEXT = 64  # longer labels stay objects: one long string would widen every entry of a "U" array
 _NUMBER = (int, float, np.integer, np.floating, np.bool_)
@@ -63,7 +64,7 @@ def encode_labels(flat_labels: np.ndarray, offsets: np.ndarray, classes: Any = N
 
 
 def check_sample_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> np.ndarray:
-    """One finite, non-negative float64 weight per sequence, not all zero; None gives ones, a number is repeated."""
+    """One finite, non-negative float64 weight per sample, not all zero; None gives ones, a number is repeated."""
     if sample_weight is None:
         return np.ones(n)
     weights = np.asarray(sample_weight)
@@ -72,7 +73,7 @@ def check_sample_weight(sample_weight: Any, n: int, name: str = "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.shape != (n,):
-        raise ValueError(f"{name}.shape == {weights.shape}, expected {(n,)}: one weight per sequence")
+        raise ValueError(f"{name}.shape == {weights.shape}, expected {(n,)}: one weight per sample")
     weights = as_float64(weights)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():

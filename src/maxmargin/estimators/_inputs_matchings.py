@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..structures.matching import Candidates
+from ._inputs_arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
 
 
 class Bipartite(NamedTuple):
@@ -25,29 +26,18 @@ WANTED = "an (n, m, F) array or a tuple (n_rows, n_columns, pairs, features)"
 
 def read_candidates(X: Any, n_features: int | None = None, estimator: str = "estimator") -> list[Candidates]:
     """Samples, in whatever way they are given, with features of the same number."""
-    if not _is_list(X) or not len(X):
-        raise ValueError(f"X must be a list of samples, at least one, each {WANTED}")
-    samples = [_sample(sample, f"X, sample {i}") for i, sample in enumerate(X)]
-    known = [sample.features.shape[1] for sample in samples if len(sample.places)]
-    width = n_features if n_features is not None else known[0] if known else 0
-    for i, sample in enumerate(samples):
-        if len(sample.places) and sample.features.shape[1] != width:
-            got = sample.features.shape[1]
-            if n_features is not None:
-                raise ValueError(f"X, sample {i}: {got} features, but {estimator} is expecting {width} features")
-            raise ValueError(f"X, sample {i}: {got} features, but the samples before have {width}")
+    given = read_list(X, f"samples, at least one, each {WANTED}")
+    samples = [_sample(sample, f"X, sample {i}") for i, sample in enumerate(given)]
     # a sample without candidates need not know how many features there are
+    known = [sample.features.shape[1] if len(sample.places) else None for sample in samples]
+    width = same_width(known, n_features, estimator)
     return [one if len(one.places) else one._replace(features=np.zeros((0, width))) for one in samples]
 
 
 def read_links(y: Any, shapes: list[tuple[int, int]], name: str = "y") -> list[np.ndarray]:
     """(l, 2) links of every sample, sorted and each but once."""
-    if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    if not _is_list(y) or len(y) != len(shapes):
-        count = len(y) if _is_list(y) else f"an object of type {type(y).__name__}"
-        raise ValueError(f"{name} must hold the links of {len(shapes)} samples, as X does, got {count}")
-    return [_links(one, shape, f"{name}, sample {i}") for i, (one, shape) in enumerate(zip(y, shapes, strict=True))]
+    given = read_outputs(y, len(shapes), "the links", name)
+    return [_links(one, shape, f"{name}, sample {i}") for i, (one, shape) in enumerate(zip(given, shapes, strict=True))]
 
 
 def read_ignored(ignored: Any, links: list[np.ndarray], shapes: list[tuple[int, int]]) -> list[np.ndarray]:
@@ -76,7 +66,7 @@ def _sample(sample: Any, where: str) -> Candidates:
         return _listed(sample, where)
     if sp.issparse(sample) or isinstance(sample, (str, bytes)) or sample is None:
         raise ValueError(f"{where}: must be {WANTED}, got {type(sample).__name__}")
-    x = _array(sample, where)
+    x = as_any_array(sample, where)
     if x.ndim != 3:
         raise ValueError(f"{where}: must be {WANTED}, got shape {x.shape}")
     n, m, _ = x.shape
@@ -103,26 +93,19 @@ def _listed(sample: tuple, where: str) -> Candidates:
 
 
 def _features(x: Any, count: int, where: str) -> Any:
-    x = sp.csr_matrix(x) if sp.issparse(x) else _array(x, f"{where}: features")
+    x = sp.csr_matrix(x) if sp.issparse(x) else as_any_array(x, f"{where}: features")
     if x.ndim != 2 or x.shape[0] != count:
         if count == 0 and x.shape[:1] == (0,):
             return np.zeros((0, 0))
         raise ValueError(f"{where}: features must have {count} rows, one a pair, and 2 dimensions, got shape {x.shape}")
-    if x.dtype.kind not in "biuf":
-        raise ValueError(f"{where}: features must hold real numbers, got {x.dtype}")
-    if sp.issparse(x) and not x.has_canonical_format:
-        x = x.copy()  # summing works in place, and the arrays may be the caller's
-        x.sum_duplicates()
-    with np.errstate(over="ignore"):
-        x = x.astype(np.float64, copy=False)
-    if not np.all(np.isfinite(x.data if sp.issparse(x) else x)):
-        raise ValueError(f"{where}: features hold NaN or infinity")
+    x = as_features(x, where)
+    check_finite(x, where)
     return x
 
 
 def _links(links: Any, shape: tuple[int, int], where: str) -> np.ndarray:
     """Pairs as they are; a 0/1 matrix of the sample's shape as the places of its ones."""
-    table = links.toarray() if sp.issparse(links) else _array(links, where)
+    table = links.toarray() if sp.issparse(links) else as_any_array(links, where)
     if table.size == 0:
         return np.empty((0, 2), np.int64)
     is_matrix = sp.issparse(links) or table.dtype == bool
@@ -164,7 +147,7 @@ def _places(pairs: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 
 def _pairs(pairs: Any, shape: tuple[int, int], where: str) -> np.ndarray:
-    array = _array(pairs, where)
+    array = as_any_array(pairs, where)
     array = array.reshape(0, 2) if array.size == 0 else array
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"{where}: must be (c, 2) rows and columns, got shape {array.shape}")
@@ -178,17 +161,5 @@ def _pairs(pairs: Any, shape: tuple[int, int], where: str) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _is_list(values: Any) -> bool:
-    listed = isinstance(values, (list, tuple)) and not isinstance(values, Bipartite)
-    return listed or (isinstance(values, np.ndarray) and values.ndim > 0)
-
-
 def _shown(pair: np.ndarray) -> str:
     return f"({pair[0]}, {pair[1]})"
-
-
-def _array(values: Any, where: str) -> np.ndarray:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error

@@ -9,33 +9,21 @@ import numpy as np
 
 from ..inference.pose import make_part_tree
 from ..structures.pose import Grid
-from ._inputs_matchings import _array, _is_list
-from ._inputs_sequences import as_float64
+from ._inputs_arrays import as_any_array, as_features, read_list, read_outputs, same_width
 
 
 def read_grids(X: Any, n_features: int | None = None, estimator: str = "estimator") -> list[Grid]:
     """Images with the same number of features, of any sizes."""
-    if not _is_list(X) or not len(X):
-        raise ValueError("X must be a list of images, at least one, each an (H, W, F) array of features")
-    grids = [_grid(image, f"X, sample {i}") for i, image in enumerate(X)]
-    width = grids[0].features.shape[1] if n_features is None else n_features
-    for i, grid in enumerate(grids):
-        got = grid.features.shape[1]
-        if got != width and n_features is not None:
-            raise ValueError(f"X, sample {i}: {got} features, but {estimator} is expecting {width} features")
-        if got != width:
-            raise ValueError(f"X, sample {i}: {got} features, but the samples before have {width}")
+    images = read_list(X, "images, at least one, each an (H, W, F) array of features")
+    grids = [_grid(image, f"X, sample {i}") for i, image in enumerate(images)]
+    same_width([grid.features.shape[1] for grid in grids], n_features, estimator)
     return grids
 
 
 def read_positions(y: Any, grids: list[Grid], n_parts: int | None = None) -> np.ndarray:
     """(n, P, 2) columns and rows of the parts."""
-    if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    if not _is_list(y) or len(y) != len(grids):
-        count = len(y) if _is_list(y) else f"an object of type {type(y).__name__}"
-        raise ValueError(f"y must hold the positions of the parts in {len(grids)} samples, as X does, got {count}")
-    poses = [_positions(pose, grid, f"y, sample {i}") for i, (pose, grid) in enumerate(zip(y, grids, strict=True))]
+    given = read_outputs(y, len(grids), "the positions of the parts")
+    poses = [_positions(pose, grid, f"y, sample {i}") for i, (pose, grid) in enumerate(zip(given, grids, strict=True))]
     known = "the samples before have" if n_parts is None else "the model has"
     n_parts = len(poses[0]) if n_parts is None else n_parts
     for i, pose in enumerate(poses):
@@ -47,7 +35,7 @@ def read_positions(y: Any, grids: list[Grid], n_parts: int | None = None) -> np.
 def check_parents(parents: Any, n_parts: int) -> np.ndarray:
     """The parent of every part, -1 for roots; a tree or several."""
     wanted = f"parents must be {n_parts} whole numbers, the parent of each part, -1 for a root"
-    given = _array(parents, "parents")
+    given = as_any_array(parents, "parents")
     if given.shape != (n_parts,) or given.dtype.kind not in "iu":
         raise ValueError(f"{wanted}, got {given.dtype} of shape {given.shape}")
     outside = (given < -1) | (given >= n_parts)
@@ -60,8 +48,11 @@ def check_parents(parents: Any, n_parts: int) -> np.ndarray:
         raise ValueError(f"parents: {str(error).partition(': ')[2]}; make the parts a tree") from error
 
 
-def read_radius(radius: Any, positions: np.ndarray) -> np.ndarray:
-    """The scale of the loss (n,), the same for all or the distance between two parts in the true pose."""
+def read_radius(radius: Any, positions: np.ndarray, known_as: np.ndarray) -> np.ndarray:
+    """The scale of the loss (n,), the same for all or the distance between two parts in the true pose.
+
+    `known_as` are the numbers that users know the samples by.
+    """
     if isinstance(radius, numbers.Real) and not isinstance(radius, (bool, np.bool_)):
         if not 0 < float(radius) < np.inf:
             raise ValueError(f"radius must be a finite number > 0 or a pair of parts, got {radius!r}")
@@ -72,28 +63,26 @@ def read_radius(radius: Any, positions: np.ndarray) -> np.ndarray:
     apart = np.linalg.norm(positions[:, pair[0]] - positions[:, pair[1]], axis=1)
     if not apart.all():
         raise ValueError(
-            f"y, sample {int(np.argmin(apart))}: parts {pair[0]} and {pair[1]} are at the same position, but radius="
-            f"{radius!r} takes their distance as the scale of the loss: give a number, or parts that are always apart"
+            f"y, sample {known_as[np.argmin(apart)]}: parts {pair[0]} and {pair[1]} are at the same position, but "
+            f"radius={radius!r} takes their distance as the scale of the loss: give a number, or parts that stay apart"
         )
     return apart
 
 
 def _grid(image: Any, where: str) -> Grid:
-    x = _array(image, where)
+    x = as_any_array(image, where)
     if x.ndim != 3 or x.size == 0:
         raise ValueError(f"{where}: must be an (H, W, F) array of features, none of them 0, got shape {x.shape}")
-    if x.dtype.kind not in "biuf":
-        raise ValueError(f"{where}: features must hold real numbers, got {x.dtype}")
-    x = as_float64(x)
+    x = as_features(x, where)
     wrong = ~np.isfinite(x).all(axis=2)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(f"{where}: features at column {column}, row {row} hold NaN or infinity")
-    return Grid(x.shape[:2], np.ascontiguousarray(x).reshape(-1, x.shape[2]))
+    return Grid(x.shape[:2], x.reshape(-1, x.shape[2]))
 
 
 def _positions(pose: Any, grid: Grid, where: str) -> np.ndarray:
-    at = _array(pose, where)
+    at = as_any_array(pose, where)
     if at.ndim != 2 or at.shape[1] != 2 or len(at) == 0:
         raise ValueError(f"{where}: must be (P, 2), column and row of each part, got shape {at.shape}")
     if at.dtype.kind not in "iuf":

@@ -12,6 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from ._inputs_arrays import as_array, as_float64, refuse_mask
+
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 
 
@@ -101,26 +103,6 @@ def _offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
     return offsets
 
 
-def as_array(x: Any, where: str) -> np.ndarray:
-    """An array-like other than a list as an ndarray of at least one dimension."""
-    _refuse_mask(x, where)
-    array = np.asarray(x) if hasattr(x, "__array__") and not sp.issparse(x) else None
-    if array is None or array.ndim == 0:
-        raise TypeError(f"{where}: expected a list or an array, got {type(x).__name__}")
-    return array
-
-
-def as_float64(x: Any) -> np.ndarray:
-    """What compiled kernels read: float64, C order, aligned, a plain ndarray; x itself where it is that already."""
-    with np.errstate(over="ignore"):
-        return np.require(x, np.float64, ["C", "A", "E"])
-
-
-def _refuse_mask(x: Any, where: str) -> None:
-    if np.ma.is_masked(x):  # conversion to a plain array would bring the hidden values back
-        raise ValueError(f"{where}: masked values are not supported: fill or drop them")
-
-
 def _retold(error: Exception, where: str) -> Exception:
     return (TypeError if isinstance(error, TypeError) else ValueError)(f"{where}: {error}")
 
@@ -160,7 +142,7 @@ def _check_shape(shape: tuple[int, ...], where: str) -> None:
 def _matrix(x: Any, where: str, place: Callable[[int], str] | None = None) -> Any:
     """x as a 2-d numeric array of any layout, or as CSR; ``place`` names a row of it."""
     if not sp.issparse(x):
-        _refuse_mask(x, where)
+        refuse_mask(x, where)
         try:
             array = np.asarray(x)
         except ValueError as error:

@@ -20,6 +20,7 @@ class LabelingEstimator(MaxMarginEstimator):
     """
 
     classes_: np.ndarray
+    n_edge_features_in_: int | None
     _lay_out: Callable[..., tuple[Scored, bool]]  # of what predict is given, and whether outputs are to be flat
 
     def predict(self, X: Any, lengths: Any = None) -> Any:
@@ -63,6 +64,11 @@ class LabelingEstimator(MaxMarginEstimator):
         truth, _ = encode_labels(stack_labels(y, offsets), offsets, self.classes_)
         weight = check_sample_weight(sample_weight, len(offsets) - 1)
         return float(np.average(self._best(scored) == truth, weights=np.repeat(weight, np.diff(offsets))))
+
+    def _check_edge_features(self, given: list[Any] | None) -> None:
+        if (given is None) != (self.n_edge_features_in_ is None):
+            now, then = ("without", "with") if given is None else ("with", "without")
+            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
 
     def _best(self, scored: Scored) -> np.ndarray:
         codes, values = scored.best()

@@ -21,7 +21,7 @@ from ..structures.boxes import (
     WordImage,
 )
 from ..structures.known import KnownProblem
-from ._base import MaxMarginEstimator, Posed, init_of
+from ._base import MaxMarginEstimator, Posed, by_sample, init_of
 from ._inputs import check_sample_weight
 from ._inputs_boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
 
@@ -109,7 +109,7 @@ class BoxSVM(MaxMarginEstimator):
         return read_box_samples(X, self._kind, self.n_features_in_, type(self).__name__)[0]
 
     def _top(self, X: Any, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        return [sample.top(self.coef_, self.intercept_, k) for sample in self._samples(X)]
+        return by_sample(lambda sample: sample.top(self.coef_, self.intercept_, k), self._samples(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The best box (left, top, right, bottom) of each sample, (n, 4)."""

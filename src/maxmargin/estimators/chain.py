@@ -183,7 +183,8 @@ class ChainSVM(LabelingEstimator):
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)
-        features, edge_features = self._split(X)
+        features, edge_features = split_chains(X)
+        self._check_edge_features(edge_features)
         stacked = stack_sequences(
             features,
             lengths,
@@ -200,13 +201,6 @@ class ChainSVM(LabelingEstimator):
             edge_matrix=self._edge_matrix(edge_features, stacked.offsets, self.n_edge_features_in_),
         )
         return Scored(*parts, self._pack(), len(self.classes_), self.n_jobs), stacked.flat
-
-    def _split(self, X: Any) -> tuple[Any, list[Any] | None]:
-        features, edge_features = split_chains(X)
-        if (edge_features is None) != (self.n_edge_features_in_ is None):
-            now, then = ("without", "with") if edge_features is None else ("with", "without")
-            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
-        return features, edge_features
 
     @staticmethod
     def _edge_matrix(edge_features: list[Any] | None, offsets: np.ndarray, n_features: int | None) -> Any:

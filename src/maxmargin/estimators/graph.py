@@ -138,9 +138,7 @@ class GraphLabeling(LabelingEstimator, ABC):
         if lengths is not None:
             raise ValueError("lengths goes with sequences stacked in one matrix; trees and graphs come one by one")
         given = split_samples(X, self.kind)
-        if (given.edge_features is None) != (self.n_edge_features_in_ is None):
-            now, then = ("without", "with") if given.edge_features is None else ("with", "without")
-            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
+        self._check_edge_features(given.edge_features)
         rows, offsets, _ = stack_sequences(
             given.features, n_features=self.n_features_in_, vectorizer=self.vectorizer_, estimator=type(self).__name__
         )

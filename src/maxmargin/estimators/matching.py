@@ -14,7 +14,7 @@ from ..inference.matching import best_matching, matching_marginals, matching_max
 from ..solvers.base import check_count
 from ..structures.known import KnownProblem
 from ..structures.matching import Matchings, pair_scores
-from ._base import MaxMarginEstimator, Posed, init_of
+from ._base import MaxMarginEstimator, Posed, by_sample, init_of
 from ._inputs import as_numbers, check_sample_weight, leave_out, read_candidates, read_ignored, read_links
 from .chain import LOSSES
 
@@ -123,14 +123,14 @@ class MatchingSVM(MaxMarginEstimator):
         """Scores (n, m) of the pairs of every sample, -inf for those that cannot be matched."""
         check_is_fitted(self)
         samples = read_candidates(X, self.n_features_in_, type(self).__name__)
-        return [sample.table(pair_scores(sample, self.coef_, self.intercept_)) for sample in samples]
+        return by_sample(lambda sample: sample.table(pair_scores(sample, self.coef_, self.intercept_)), samples)
 
     def predict(self, X: Any) -> list[np.ndarray]:
         """The best matching of each sample, (l, 2) links by increasing row."""
         return self._best(self._tables(X))
 
     def _best(self, tables: list[np.ndarray]) -> list[np.ndarray]:
-        found = [best_matching(table, self._perfect) for table in tables]
+        found = by_sample(lambda table: best_matching(table, self._perfect), tables)
         for i, (_, value) in enumerate(found):
             _check_possible(value > -np.inf, i)
         return [_as_links(columns) for columns, _ in found]
@@ -144,14 +144,14 @@ class MatchingSVM(MaxMarginEstimator):
         scores : list of arrays, one score a matching
         """
         k = check_count("k", k)
-        found = [top_matchings(table, k, self._perfect) for table in self._tables(X)]
+        found = by_sample(lambda table: top_matchings(table, k, self._perfect), self._tables(X))
         for i, (_, values) in enumerate(found):
             _check_possible(len(values) > 0, i)
         return [list(map(_as_links, many)) for many, _ in found], [values for _, values in found]
 
     def decision_function(self, X: Any) -> list[np.ndarray]:
         """Max-marginals (n, m): for every pair the score of the best matching that has it, -inf if there is none."""
-        return [matching_max_marginals(table, self._perfect).pairs for table in self._tables(X)]
+        return by_sample(lambda table: matching_max_marginals(table, self._perfect).pairs, self._tables(X))
 
     def predict_marginals(self, X: Any) -> NoReturn:
         """Refused: probabilities of matched pairs cannot be found in a feasible time."""

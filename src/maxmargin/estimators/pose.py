@@ -14,7 +14,7 @@ from ..solvers.base import check_count
 from ..structures.known import KnownProblem
 from ..structures.pose import PoseModel, Poses, make_pose_model, truncated_distances
 from ..structures.relations import steadiest_tree
-from ._base import MaxMarginEstimator, Posed, init_of
+from ._base import MaxMarginEstimator, Posed, by_sample, init_of
 from ._inputs import check_parents, check_sample_weight, read_grids, read_positions, read_radius
 
 
@@ -94,13 +94,14 @@ class PoseSVM(MaxMarginEstimator):
         weight = check_sample_weight(sample_weight, len(grids))
         kept = np.flatnonzero(weight)
         grids, positions = [grids[i] for i in kept], positions[kept]
+        radius = read_radius(self.radius, positions, kept)
         if self.parents is None:
             parents = steadiest_tree(positions, weight[kept])
         else:
             parents = check_parents(self.parents, positions.shape[1])
         n_features = grids[0].features.shape[1]
         model = make_pose_model(positions, parents, n_types, n_features, weight[kept])
-        poses = Poses(grids, positions, model, read_radius(self.radius, positions), weight[kept])
+        poses = Poses(grids, positions, model, radius, weight[kept])
         fitted = {"n_features_in_": n_features, "parents_": parents}
         positive = model.stiffness_places() if len(model.edges) else None
         return Posed(KnownProblem(poses), weight.sum(), fitted, partial(_unpack, model), positive)
@@ -110,14 +111,16 @@ class PoseSVM(MaxMarginEstimator):
         check_is_fitted(self)
         tree = make_part_tree(self.parents_)
         grids = read_grids(X, self.n_features_in_, type(self).__name__)
-        return np.stack([best_pose(grid.scores(self.coef_), tree, self.springs_)[0].positions for grid in grids])
+        return np.stack(
+            by_sample(lambda grid: best_pose(grid.scores(self.coef_), tree, self.springs_)[0].positions, grids)
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 less the mean loss: of a part at its place 1, of one `radius` or more from it 0."""
         found = self.predict(X)
         true = read_positions(y, read_grids(X), len(self.parents_))
         weight = check_sample_weight(sample_weight, len(true))
-        radius = read_radius(self.radius, true)
+        radius = read_radius(self.radius, true, np.arange(len(true)))
         losses = truncated_distances(true, found, radius[:, None]).mean(axis=1)
         return float(1.0 - weight @ losses / weight.sum())
 
