@@ -27,16 +27,11 @@ from sklearn.model_selection import GridSearchCV, KFold
 from maxmargin import BoxSVM, Proposals, regularization_path
 from maxmargin.metrics import box_iou
 from reference.boxes import overlap
-from structures.pairs import interpreted
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 EACH_KIND = pytest.mark.parametrize("kind", KINDS)
 IMAGES = pytest.mark.parametrize("kind", ["words", "dense"])
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    with interpreted():
-        yield
 
 
 @EACH_KIND

@@ -22,17 +22,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import ChainSVM, Graph, GraphSVM, TransitionMask, Tree, TreeSVM
 from maxmargin.solvers import BlockFrankWolfe
-from structures.pairs import COST, MASK, PARENTS, interpreted
+from structures.pairs import COST, MASK, PARENTS
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 ALLOWED = TransitionMask.everything(K)._replace(allowed=MASK.allowed)
 WEIGHT = [1, 2, 0, 3]
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    with interpreted():
-        yield
 
 
 OPTIONS = {

@@ -17,11 +17,6 @@ pytestmark = pytest.mark.usefixtures("no_compilation")
 EDGES = [[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], [(0, 1), (1, 0)], []]
 
 
-@pytest.fixture
-def no_compilation(monkeypatch):
-    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
-
-
 def make_graphs(n_edge_features=2, seed=0):
     rng = np.random.default_rng(seed)
     sizes = (4, 2, 1)

@@ -11,17 +11,13 @@ from sklearn.base import clone
 from maxmargin import Graph, GraphSVM, regularization_path
 from reference.graph import Graph as Scores
 from reference.relaxation import relaxed_optimum, relaxed_value
-from structures.pairs import graph_joint_feature, interpreted
+from structures.pairs import graph_joint_feature
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 LAM = 0.02
 TRIANGLE, CLIQUE = [(0, 1), (1, 2), (2, 0)], list(combinations(range(4), 2))
 TREE = [[(0, 1), (2, 1), (1, 3)], [(1, 0)], []]
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    with interpreted():
-        yield
 
 
 def make_graphs(edges, n_labels, n_edge_features=None, seed=0):

@@ -8,7 +8,9 @@ from graph_cases import EVERYTHING, KINDS, LABELS, K, case_of, scored
 from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import ChainSVM, GraphSVM, MulticlassSVM, TreeSVM
-from structures.pairs import MASK, interpreted
+from structures.pairs import MASK
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 ALLOWED = EVERYTHING._replace(allowed=MASK.allowed)
 # GraphSVM inherits predict_topk, predict_marginals and decision_function, but junction trees have no code for them yet
@@ -17,12 +19,6 @@ CASES += [("chain featured", MASK), ("tree featured", ALLOWED)]
 EVERY_CASE = pytest.mark.parametrize(
     ("kind", "mask"), CASES, ids=[kind if mask is EVERYTHING else f"{kind}, masked" for kind, mask in CASES]
 )
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    with interpreted():
-        yield
 
 
 def fitted(kind, mask=EVERYTHING, **params):

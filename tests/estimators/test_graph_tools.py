@@ -13,15 +13,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 
 from maxmargin import ChainSVM, GraphSVM, TreeSVM, lambda_grid, regularization_path
-from structures.pairs import MASK, interpreted
+from structures.pairs import MASK
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    with interpreted():
-        yield
 
 
 def test_signatures():

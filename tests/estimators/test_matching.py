@@ -29,15 +29,10 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from maxmargin import MatchingSVM, regularization_path
 from maxmargin.solvers import BlockFrankWolfe
-from structures.pairs import interpreted
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 KINDS = pytest.mark.parametrize("kind", ["arrays", "candidates", "sparse"])
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    with interpreted():
-        yield
 
 
 OPTIONS = {

@@ -16,16 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 import maxmargin
 from maxmargin import ChainSVM, MulticlassSVM, lambda_grid, regularization_path
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
-from structures.pairs import interpreted
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 BOTH = pytest.mark.parametrize("cls", [ChainSVM, MulticlassSVM])
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    """Kernels run as plain Python."""
-    with interpreted():
-        yield
 
 
 def hinge(model, x, y):

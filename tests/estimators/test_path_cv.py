@@ -15,17 +15,11 @@ from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, Stratifie
 
 from maxmargin import ChainSVMCV, MulticlassSVMCV, regularization_path
 from maxmargin.solvers import BlockFrankWolfe
-from structures.pairs import interpreted
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 BOTH = pytest.mark.parametrize("cls", [ChainSVMCV, MulticlassSVMCV])
 CHOSEN = ("lam_", "lams_", "scores_", "path_passes_", "path_oracle_calls_")
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    """Kernels run as plain Python."""
-    with interpreted():
-        yield
 
 
 @BOTH

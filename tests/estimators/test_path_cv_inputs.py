@@ -9,16 +9,10 @@ from numpy.testing import assert_array_equal
 from path_data import fitted, flat, make_cv, make_data, single_of
 
 from maxmargin import ChainSVM, ChainSVMCV, MulticlassSVMCV
-from structures.pairs import interpreted
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 BOTH = pytest.mark.parametrize("cls", [ChainSVMCV, MulticlassSVMCV])
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    """Kernels run as plain Python."""
-    with interpreted():
-        yield
 
 
 class TestInputs:

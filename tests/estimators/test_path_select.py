@@ -10,16 +10,10 @@ from sklearn.base import clone
 from sklearn.metrics import f1_score, make_scorer
 
 from maxmargin import ChainSVM, MulticlassSVM, lambda_grid, regularization_path
-from structures.pairs import interpreted
+
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 BOTH = pytest.mark.parametrize("cls", [ChainSVM, MulticlassSVM])
-
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    """Kernels run as plain Python."""
-    with interpreted():
-        yield
 
 
 class TestSelect:

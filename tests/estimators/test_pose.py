@@ -14,13 +14,8 @@ from sklearn.model_selection import GridSearchCV, KFold
 from maxmargin import PoseSVM, regularization_path
 from maxmargin.solvers import BlockFrankWolfe
 from maxmargin.structures.relations import find_anchors, nearest_types, steadiest_tree
-from structures.pairs import interpreted
 
-
-@pytest.fixture(autouse=True)
-def no_compilation():
-    with interpreted():
-        yield
+pytestmark = pytest.mark.usefixtures("no_compilation")
 
 
 def assert_optimal(model, weight=None):
