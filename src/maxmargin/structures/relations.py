@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 
 def steadiest_tree(positions: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -24,17 +25,13 @@ def find_anchors(positions: np.ndarray, parents: np.ndarray, n_types: int, weigh
     the data, as features do.
     """
     anchors = np.zeros((len(parents), n_types, 2))
-    for part in np.flatnonzero(parents >= 0):
-        apart = (positions[:, part] - positions[:, parents[part]]).astype(np.float64)
-        n_clusters = min(n_types, len(np.unique(apart, axis=0)))
-        anchors[part] = np.resize(_centers(apart, n_clusters, weight), (n_types, 2))
+    with threadpool_limits(1):  # threads that wait for each other cost more than these few points do
+        for part in np.flatnonzero(parents >= 0):
+            apart = (positions[:, part] - positions[:, parents[part]]).astype(np.float64)
+            n_clusters = min(n_types, len(np.unique(apart, axis=0)))
+            centers = KMeans(n_clusters, n_init=10, random_state=0).fit(apart, sample_weight=weight).cluster_centers_
+            anchors[part] = np.resize(centers, (n_types, 2))
     return anchors
-
-
-def _centers(points: np.ndarray, n_clusters: int, weight: np.ndarray) -> np.ndarray:
-    if n_clusters == 1:  # at once: k-means of a few points takes a tenth of a second, for its threads
-        return np.average(points, axis=0, weights=weight)
-    return KMeans(n_clusters, n_init=10, random_state=0).fit(points, sample_weight=weight).cluster_centers_
 
 
 def nearest_types(positions: np.ndarray, parents: np.ndarray, anchors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
