@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.utils import Bunch
+from threadpoolctl import threadpool_limits
 
 from maxmargin import datasets
 
@@ -50,7 +51,7 @@ def test_benchmark_runs(name, monkeypatch, capsys):
 
 def assert_runs(name, module, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
-    with pytest.raises(SystemExit) as stop:
+    with pytest.raises(SystemExit) as stop, threadpool_limits(1):  # as a benchmark run from the shell: few data
         module.main()
     bars = capsys.readouterr().out.rstrip().split("\n\n")[-1].splitlines()
     assert bars

@@ -87,7 +87,7 @@ def optimum(X, y, n_labels, lam):
 @pytest.mark.parametrize(("n_labels", "n_edge_features"), [(2, None), (2, 1), (3, None)])
 def test_the_optimum_is_that_of_the_relaxed_problem(n_labels, n_edge_features):
     X, y = make_graphs([TRIANGLE, CLIQUE, TRIANGLE, []], n_labels, n_edge_features)
-    model = fit(X, y, tol=1e-4)
+    model = fit(X, y, tol=1e-3)
     hinges = []
     for sample, labels in zip(X, y, strict=True):
         augmented = scores_of(model, sample, labels)
@@ -95,10 +95,10 @@ def test_the_optimum_is_that_of_the_relaxed_problem(n_labels, n_edge_features):
         assert relaxed_value(augmented) >= best_score(augmented) - 1e-9
     weights = weights_of(model)
     assert model.primal_ == pytest.approx(0.5 * LAM * weights @ weights + np.mean(hinges), abs=1e-5)
-    assert model.status_ == "converged" and model.gap_ <= 1e-4
+    assert model.status_ == "converged" and model.gap_ <= 1e-3
     best = optimum(X, y, n_labels, LAM)
     assert model.dual_ - 1e-7 <= best <= model.primal_ + 1e-7
-    exact = GraphSVM(LAM, tol=1e-4, random_state=0, max_passes=5000).fit(X, y)
+    exact = GraphSVM(LAM, tol=1e-2, random_state=0, max_passes=5000).fit(X, y)
     assert exact.dual_ <= model.primal_  # the relaxed loss is an upper bound
 
 

@@ -55,13 +55,11 @@ def graph_marginals(graph: Graph) -> tuple[list[Array], list[Array]]:
     labelings, scores = score_graph_labelings(graph)
     shares = np.exp(scores - np.max(scores))
     shares /= np.sum(shares)
-    nodes = [np.zeros_like(node) for node in graph.nodes]
-    tables = [np.zeros_like(table) for table in graph.tables]
-    for y, share in zip(labelings, shares, strict=True):
-        for v, label in enumerate(y):
-            nodes[v][label] += share
-        for (tail, head), table in zip(graph.edges, tables, strict=True):
-            table[y[tail], y[head]] += share
+    nodes = [np.bincount(labelings[:, v], shares, len(node)) for v, node in enumerate(graph.nodes)]
+    tables = []
+    for (tail, head), table in zip(graph.edges, graph.tables, strict=True):
+        pairs = labelings[:, tail] * table.shape[1] + labelings[:, head]
+        tables.append(np.bincount(pairs, shares, table.size).reshape(table.shape))
     return nodes, tables
 
 
