@@ -18,6 +18,18 @@ from ..solvers.base import fingerprint
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
 BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
 
+# What every estimator has.
+PARAMETERS: dict[str, Any] = {
+    "lam": None,
+    "solver": "auto",
+    "tol": 1e-2,
+    "max_passes": 1000,
+    "max_seconds": None,
+    "random_state": None,
+    "verbose": 0,
+    "warm_start": False,
+}
+
 
 def init_of(defaults: dict[str, Any]) -> Callable[..., None]:
     """An ``__init__`` with these parameters, stored as they are: estimators of a family share most of them."""

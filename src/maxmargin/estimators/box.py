@@ -21,7 +21,7 @@ from ..structures.boxes import (
     WordImage,
 )
 from ..structures.known import KnownProblem
-from ._base import MaxMarginEstimator, Posed, by_sample, init_of
+from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
 from ._inputs import check_sample_weight
 from ._inputs_boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
 
@@ -62,14 +62,7 @@ class BoxSVM(MaxMarginEstimator):
 
     __init__ = init_of(
         {
-            "lam": None,
-            "solver": "auto",
-            "tol": 1e-2,
-            "max_passes": 1000,
-            "max_seconds": None,
-            "random_state": None,
-            "verbose": 0,
-            "warm_start": False,
+            **PARAMETERS,
             "fit_intercept": True,
             "n_words": None,
         }

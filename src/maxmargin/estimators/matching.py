@@ -14,7 +14,7 @@ from ..inference.matching import best_matching, matching_marginals, matching_max
 from ..solvers.base import check_count
 from ..structures.known import KnownProblem
 from ..structures.matching import Matchings, pair_scores
-from ._base import MaxMarginEstimator, Posed, by_sample, init_of
+from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
 from ._inputs import as_numbers, check_sample_weight, leave_out, read_candidates, read_ignored, read_links
 from .chain import LOSSES
 
@@ -59,16 +59,9 @@ class MatchingSVM(MaxMarginEstimator):
 
     __init__ = init_of(
         {
-            "lam": None,
-            "solver": "auto",
-            "tol": 1e-2,
-            "max_passes": 1000,
-            "max_seconds": None,
+            **PARAMETERS,
             "loss": "hamming",
             "cost": (1.0, 1.0),
-            "random_state": None,
-            "verbose": 0,
-            "warm_start": False,
             "fit_intercept": True,
             "perfect": False,
         }

@@ -14,7 +14,7 @@ from ..solvers.base import check_count
 from ..structures.known import KnownProblem
 from ..structures.pose import PoseModel, Poses, make_pose_model, truncated_distances
 from ..structures.relations import steadiest_tree
-from ._base import MaxMarginEstimator, Posed, by_sample, init_of
+from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
 from ._inputs import check_parents, check_sample_weight, read_grids, read_positions, read_radius
 
 
@@ -60,17 +60,10 @@ class PoseSVM(MaxMarginEstimator):
 
     __init__ = init_of(
         {
-            "lam": None,
-            "solver": "auto",
-            "tol": 1e-2,
-            "max_passes": 1000,
-            "max_seconds": None,
+            **PARAMETERS,
             "parents": None,
             "n_types": 1,
             "radius": 10.0,
-            "random_state": None,
-            "verbose": 0,
-            "warm_start": False,
         }
     )
 
