@@ -107,6 +107,7 @@ EDGE_FEATURES = {
     "1-d": (lambda e: e[:, 0], "X, sample 2: edge_features must have . rows and 2 dimensions"),
     "3-d": (lambda e: e[:, :, None], "X, sample 2: edge_features must have . rows and 2 dimensions"),
     "NaN": (lambda e: e * np.nan, "X, sample 2: edge_features holds NaN"),
+    "masked": (lambda e: np.ma.masked_array(e, e > -9), "X, sample 2: edge_features: masked values"),
     "infinity": (lambda e: e + np.inf, "X, sample 2: edge_features holds NaN or infinity"),
     "sparse NaN": (lambda e: sp.csr_matrix(e * np.nan), "X, sample 2: edge_features holds NaN"),
     "complex": (lambda e: e * 1j, "X, sample 2: edge_features must hold real numbers"),

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import get_tags
+from sklearn.utils import estimator_checks, get_tags
 
 from maxmargin import BoxSVM, GraphSVM, MatchingSVM, PoseSVM
 from maxmargin.solvers import ExponentiatedGradient
@@ -115,6 +115,25 @@ def test_expectations_of_proposals():
 @EACH
 def test_the_choice_of_a_solver_is_plain(case):
     assert type(choose(case.model._pose(case.X, case.y).problem).cache) is bool
+
+
+WITHOUT_DATA = (
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_get_params_invariance",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+)
+
+
+@pytest.mark.parametrize("cls", [MatchingSVM, BoxSVM, PoseSVM, GraphSVM])
+@pytest.mark.parametrize("check", WITHOUT_DATA)
+def test_checks_of_scikit_learn_that_need_no_data(cls, check):
+    """Others give matrices, which none of these takes."""
+    getattr(estimator_checks, check)(cls.__name__, cls())
 
 
 @EACH
