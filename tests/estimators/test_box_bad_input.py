@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 import refusals
+import scipy.sparse as sp
 from box_cases import X, Y, model_of
 from sklearn.exceptions import NotFittedError
 
@@ -89,6 +90,7 @@ PROPOSALS = {
     "empty box": (Proposals([(1, 1, 1, 2)], np.zeros((1, 2))), "X, sample 1: boxes: left is 1 and right 1"),
     "NaN box": (Proposals([(1, np.nan, 2, 2)], np.zeros((1, 2))), "X, sample 1: boxes: top is nan"),
     "NaN": (Proposals([Y[1]], [[0.0, np.nan]]), "X, sample 1: features hold NaN"),
+    "sparse": (Proposals([Y[1]], sp.csr_matrix([[0.0, 1.0]])), r"X, sample 1: features .* sparse matrix: take its to"),
     "1-d features": (Proposals([Y[1]], [0.0]), "X, sample 1: features must have 1 rows, one a box, and 2 dimensions"),
     "elsewhere": (Proposals([(90, 90, 91, 91)], np.zeros((1, 2))), "y, sample 1: no proposed box overlaps"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..solvers.base import check_count
 from ..structures.boxes import BoxCandidates, DenseImage, Image, WordImage
@@ -112,6 +113,8 @@ def _sample(sample: Any, where: str) -> tuple[Any, int]:
 
 def _proposals(sample: Proposals, where: str) -> tuple[BoxCandidates, int]:
     boxes = _boxes(sample.boxes, f"{where}: boxes")
+    if sp.issparse(sample.features):
+        raise ValueError(f"{where}: features of proposals must be an array, got a sparse matrix: take its toarray()")
     features = _features(as_any_array(sample.features, f"{where}: features"), where)
     if features.ndim != 2 or len(features) != len(boxes):
         raise ValueError(
