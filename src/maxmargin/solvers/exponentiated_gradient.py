@@ -61,7 +61,7 @@ class ExponentiatedGradient(Solver):
         if not can_expect(problem):
             raise TypeError(
                 "exponentiated gradient needs expectations over outputs, which this structure does not give: a "
-                "structure of your own needs exp_oracle(v, i, emphasis); for cuts and matchings take another solver"
+                "structure of your own needs exp_oracle(v, i, emphasis); elsewhere take another solver"
             )
         check_positive("rate", self.rate)
         draw, box = DRAWS[self.sampling], self.box(problem)
