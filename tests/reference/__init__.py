@@ -17,6 +17,7 @@ from .enumeration import (
     from_callables,
     multiclass_joint_feature,
 )
+from .first_order import Iterates, perceptron, softmax, subgradient_descent, tilted
 from .frank_wolfe import Trajectory, batch_frank_wolfe, block_frank_wolfe
 from .graph import (
     Graph,
@@ -30,6 +31,7 @@ from .graph import (
 __all__ = [
     "EnumeratedProblem",
     "Graph",
+    "Iterates",
     "Trajectory",
     "batch_frank_wolfe",
     "block_frank_wolfe",
@@ -48,6 +50,10 @@ __all__ = [
     "graph_marginals",
     "graph_max_marginals",
     "multiclass_joint_feature",
+    "perceptron",
     "score_graph_labelings",
     "score_labelings",
+    "softmax",
+    "subgradient_descent",
+    "tilted",
 ]
