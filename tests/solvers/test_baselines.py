@@ -1,0 +1,310 @@
+"""What subgradient, perceptron, cutting plane and exponentiated gradient share with all solvers: states, stops, seeds."""
+
+import copy
+import os
+import pickle
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from maxmargin.solvers import (
+    BlockFrankWolfe,
+    CuttingPlane,
+    Decay,
+    ExponentiatedGradient,
+    FrankWolfe,
+    Perceptron,
+    Subgradient,
+    get_solver,
+    lambda_grid,
+    regularization_path,
+)
+from maxmargin.solvers.result import COLUMNS
+from structures.pairs import interpreted
+
+from .conftest import EXACT, LAM, Complete, named_pair, optimum
+from .test_two_speeds import assert_close, assert_equal
+from .test_warm_start import OTHER_DATA, flat
+
+SOLVERS = {
+    "subgradient": Subgradient(),
+    "subgradient last": Subgradient(Decay(0.5), averaging=None, sampling="permutation", upper=0.2),
+    "subgradient batch": Subgradient(batch=True),
+    "perceptron": Perceptron(),
+    "perceptron uniform": Perceptron("uniform", positive=[0]),
+    "one slack": CuttingPlane(),
+    "one slack asked": CuttingPlane(cache=False, lower=-0.3),
+    "n slacks": CuttingPlane("n"),
+    "expectations": ExponentiatedGradient(),
+    "expectations uniform": ExponentiatedGradient(1.0, "uniform"),
+}
+RANDOM = ["subgradient", "perceptron", "expectations", "expectations uniform"]
+PRESETS = {
+    "subgradient": Subgradient,
+    "perceptron": Perceptron,
+    "cutting_plane": CuttingPlane,
+    "exponentiated_gradient": ExponentiatedGradient,
+}
+each_solver = pytest.mark.parametrize("kind", SOLVERS)
+each_problem = pytest.mark.parametrize("name", ["chain", "multiclass weighted", "complete"])
+plain = pytest.mark.usefixtures("no_compilation")
+
+
+def run(name, kind, passes, lam=LAM, **options):
+    return SOLVERS[kind].solve(named_pair(name).problem, lam, **{"tol": 0, "max_passes": passes} | options)
+
+
+def solve(structure, kind, **options):
+    return SOLVERS[kind].solve(structure, LAM, **{"tol": 0, "max_passes": 8, "random_state": 0} | options)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets(preset):
+    assert type(get_solver(preset)) is PRESETS[preset]
+    assert SOLVERS["subgradient"].certifies == SOLVERS["perceptron"].certifies is False
+    assert SOLVERS["one slack"].certifies == SOLVERS["expectations"].certifies is True
+
+
+@plain
+@each_problem
+@each_solver
+def test_ten_and_ten_passes_are_twenty(name, kind):
+    first = run(name, kind, 10, random_state=0)
+    second = run(name, kind, 10, state=first.state)
+    whole = run(name, kind, 20, random_state=0)
+    np.testing.assert_equal(flat(second.state), flat(whole.state))
+    np.testing.assert_equal((second.primal, second.dual, second.gap), (whole.primal, whole.dual, whole.gap))
+    assert np.array_equal(second.w, whole.w)
+    if not kind.startswith(("one", "n ")):  # which may have met the optimum before
+        assert (second.n_passes, whole.n_passes) == (10, 20)
+        assert first.n_oracle_calls + second.n_oracle_calls >= whole.n_oracle_calls
+
+
+@plain
+@each_solver
+def test_going_on_in_the_middle_of_a_pass(kind):
+    if "batch" in kind or "slack" in kind:
+        return  # whole passes only
+    parts = run("chain", kind, 2.5, random_state=0)
+    parts = run("chain", kind, 2.5, state=parts.state)
+    whole = run("chain", kind, 5, random_state=0)
+    assert parts.state.steps == whole.state.steps == 20
+    ends = [run("chain", kind, 1, state=one.state) for one in (parts, whole)]
+    assert ends[0].w == pytest.approx(ends[1].w, abs=1e-10) or "last" in kind or "expectations" in kind
+
+
+@plain
+@each_problem
+@each_solver
+def test_an_earlier_result_stays_as_it_was_and_can_be_pickled(name, kind):
+    first = run(name, kind, 4, random_state=0)
+    w, state = first.w.copy(), copy.deepcopy(flat(first.state))
+    once = run(name, kind, 4, state=first.state)
+    twice = run(name, kind, 4, state=pickle.loads(pickle.dumps(first)).state)
+    assert np.array_equal(first.w, w)
+    np.testing.assert_equal(flat(first.state), state)
+    np.testing.assert_equal(flat(once.state), flat(twice.state))
+    assert np.array_equal(once.w, twice.w)
+
+
+@plain
+@each_problem
+@each_solver
+@pytest.mark.parametrize("lam", [0.02, 0.7])
+def test_under_another_lam(name, kind, lam):
+    pair, state = named_pair(name), run(name, kind, 10, random_state=0).state
+    result = run(name, kind, 10, lam, state=state)
+    assert result.primal == pytest.approx(pair.reference.primal(pair.to_reference(result.w), lam), abs=1e-9)
+    if SOLVERS[kind].certifies and SOLVERS[kind].lower is None:
+        best = optimum(name, lam)
+        assert np.all(result.history["dual"] <= best + EXACT)
+        assert np.all(result.history["primal"] >= best - EXACT)
+        assert np.all(np.diff(result.history["dual"]) >= 0)
+
+
+@plain
+@each_solver
+def test_state_of_another_solver_or_other_data_is_refused(kind):
+    state = run("chain", kind, 2).state
+    others = [SOLVERS[other] for other in ("subgradient", "perceptron", "one slack", "n slacks", "expectations")]
+    for other in (*others, BlockFrankWolfe(), FrankWolfe()):
+        if type(other) is not type(SOLVERS[kind]):
+            with pytest.raises(TypeError, match="of an earlier Result, got"):
+                other.solve(named_pair("chain").problem, LAM, state=state)
+    for make in OTHER_DATA["chain"]:
+        with pytest.raises(ValueError, match="state belongs to other data"):
+            SOLVERS[kind].solve(make().problem, LAM, state=state)
+    with pytest.raises(TypeError, match="got dict"):
+        run("chain", kind, 2, state={})
+
+
+@plain
+@pytest.mark.parametrize("kinds", [("one slack", "n slacks"), ("subgradient", "subgradient batch")])
+def test_states_of_the_same_solver_with_other_parameters(kinds):
+    for first, second in (kinds, kinds[::-1]):
+        state = run("chain", first, 5, random_state=0).state
+        try:
+            result = run("chain", second, 30, state=state)
+        except (TypeError, ValueError) as error:
+            assert "state" in str(error)
+            continue
+        assert result.primal >= optimum("chain") - EXACT
+        assert not result.dual > optimum("chain") + EXACT
+
+
+@plain
+@each_solver
+def test_seeds(kind):
+    one, same, other = (run("chain", kind, 6, random_state=seed) for seed in (7, 7, 8))
+    for column in set(one.history) - {"seconds"}:
+        np.testing.assert_array_equal(one.history[column], same.history[column])
+    assert np.array_equal(one.w, same.w)
+    assert np.array_equal(one.w, other.w) == (kind not in RANDOM and kind not in ("perceptron uniform", "subgradient last"))
+
+
+@plain
+@each_solver
+def test_histories_are_comparable(kind):
+    records = []
+    result = solve(Complete(), kind, callbacks=[records.append])
+    assert list(result.history)[: len(COLUMNS)] == list(COLUMNS)
+    assert set(result.history) - set(COLUMNS) <= {"cache_hits", "cache_misses"}
+    assert len({len(column) for column in result.history.values()}) == 1
+    assert np.all(np.diff(result.history["oracle_calls"]) > 0)
+    assert np.all(np.diff(result.history["passes"]) > 0)
+    for column, values in result.history.items():
+        if column in COLUMNS:
+            np.testing.assert_array_equal(values, [getattr(record, column) for record in records])
+    assert result.w is records[-1].w
+
+
+@plain
+@each_solver
+def test_every_oracle_call_is_counted(kind):
+    structure = Complete()
+    first = solve(structure, kind)
+    assert first.n_oracle_calls == structure.asked.total() == structure.calls + structure.asked["decode"] + (
+        structure.asked["exp_oracle"]
+    )
+    structure.asked.clear()
+    second = solve(structure, kind, state=first.state)
+    assert second.n_oracle_calls == structure.asked.total()
+
+
+class Watched(Complete):
+    """Calls `at(call number)` from within each oracle."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.at = at
+
+    def max_oracle(self, w, i):
+        y = super().max_oracle(w, i)
+        self.at(self.asked.total())
+        return y
+
+    def decode(self, w, i):
+        y = super().decode(w, i)
+        self.at(self.asked.total())
+        return y
+
+    def exp_oracle(self, v, i, emphasis):
+        found = super().exp_oracle(v, i, emphasis)
+        self.at(self.asked.total())
+        return found
+
+
+def is_certified(result, kind):
+    return SOLVERS[kind].certifies and np.isfinite(result.dual)
+
+
+@plain
+@each_solver
+def test_ctrl_c(kind):
+    handler = signal.getsignal(signal.SIGINT)
+    structure = Watched(lambda call: os.kill(os.getpid(), signal.SIGINT) if call == 32 else None)
+    result = solve(structure, kind, max_passes=10**6)
+    assert result.status == "interrupted"
+    assert structure.asked.total() <= 32 + 30  # the rest of the step or certificate, and the closing certificate
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert np.isfinite(result.primal)
+    gone_on = solve(Watched(lambda call: None), kind, state=result.state, max_passes=3)
+    assert np.isfinite(gone_on.primal)
+    if is_certified(result, kind):
+        assert gone_on.dual >= result.dual - 1e-12
+
+
+@plain
+@each_solver
+def test_callback(kind):
+    seen = []
+
+    def stop_at_second(record):
+        seen.append(record)
+        return len(seen) == 2
+
+    result = solve(Complete(), kind, max_passes=200, callbacks=[stop_at_second])
+    assert (result.status, len(seen)) == ("callback", 2)
+    assert np.isnan(result.dual) == (not SOLVERS[kind].certifies)
+
+
+@plain
+@each_solver
+def test_max_seconds(kind):
+    structure = Watched(lambda call: time.sleep(0.004))
+    result = solve(structure, kind, max_passes=10**6, max_seconds=0.15, tol=0)
+    assert result.status == "max_seconds" or (result.status == "converged" and "slack" in kind)
+    assert result.history["seconds"][-1] < 1.0
+    assert result.gap == np.inf or SOLVERS[kind].certifies
+
+
+@plain
+@pytest.mark.parametrize("kind", ["subgradient", "subgradient batch", "perceptron"])
+@pytest.mark.parametrize("tol", [0.0, 1e300])
+def test_a_tolerance_stops_nothing_where_there_are_no_gaps(kind, tol):
+    result = solve(Complete(), kind, tol=tol)
+    assert (result.status, result.n_passes, result.gap) == ("uncertified", 8, np.inf)
+
+
+@plain
+@pytest.mark.parametrize("kind", ["subgradient", "perceptron"])
+def test_paths_need_certificates(kind):
+    for call in (
+        lambda: regularization_path(Complete(), solver=SOLVERS[kind], eps=0.1),
+        lambda: lambda_grid(Complete(), [0.1, 1.0], solver=SOLVERS[kind]),
+    ):
+        with pytest.raises(ValueError, match="needs certificates"):
+            call()
+
+
+@plain
+@pytest.mark.parametrize("kind", ["one slack", "n slacks", "expectations"])
+def test_paths_by_solvers_with_certificates(kind):
+    grid = lambda_grid(Complete(1), [1.0, 0.3], solver=SOLVERS[kind], tol=0.05, random_state=0)
+    for lam in (1.0, 0.3):
+        assert grid.gap_at(lam) <= 0.05
+        assert grid.primal_at(lam) >= optimum("complete", lam) - EXACT if hasattr(grid, "primal_at") else True
+
+
+@plain
+@pytest.mark.parametrize("kind", ["one slack", "n slacks"])
+def test_a_path_by_cutting_planes(kind):
+    path = regularization_path(Complete(1), solver=SOLVERS[kind], eps=0.2, lam_min=0.1, random_state=0)
+    for lam in path.breakpoints:
+        w = path.coef_at(lam)
+        primal = named_pair("complete").reference.primal(w, lam)
+        assert -EXACT <= primal - optimum("complete", float(lam)) <= 0.2 + EXACT
+
+
+@pytest.mark.parametrize("kind", ["subgradient", "subgradient batch", "perceptron", "one slack", "n slacks", "expectations"])
+def test_compiled_agrees_with_interpreted(kind):
+    compiled = run("chain", kind, 5, random_state=0)
+    with interpreted():
+        expected = run("chain", kind, 5, random_state=0)
+    if not SOLVERS[kind].certifies:
+        for result in (compiled, expected):
+            assert np.all(np.isnan(result.history.pop("dual")))
+    assert_close(compiled, expected)
+    assert_equal(compiled, run("chain", kind, 5, random_state=0, n_jobs=2)) if SOLVERS[kind].certifies else None
