@@ -92,10 +92,11 @@ class StochasticEngine:
                 self.multiply_out()
 
     def multiply_out(self) -> None:
-        """The factor of the weights becomes 1."""
+        """The factor of the weights becomes 1; sums begin anew, or their parts would outgrow them and cancel."""
+        if len(self.late) > 0:
+            self.late -= self.scales[TOTAL] * self.u
         self.u *= self.scales[SCALE]
-        self.scales[TOTAL] /= self.scales[SCALE]
-        self.scales[SCALE] = 1.0
+        self.scales[:MASS] = 1.0, 0.0
 
     def weights(self) -> np.ndarray:
         return self.scales[SCALE] * self.u
