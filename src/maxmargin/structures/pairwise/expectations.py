@@ -74,6 +74,12 @@ def _(problem):
     )
 
 
+@helper
+def tilted(tilt, eta, score):
+    """What is forbidden stays so where eta is 0, too."""
+    return score if score == -np.inf else tilt + eta * score
+
+
 @implements(find_expectation, PairwiseProblem)
 def _(problem, tilts, expectation, work, w, i, eta):
     sites, links, n_labels = problem.sites, problem.links, problem.cost.shape[0]
@@ -82,11 +88,11 @@ def _(problem, tilts, expectation, work, w, i, eta):
     scores = link_scores(links, work, link_weights(links, sites, n_labels, w), i)
     for t in range(begin, end):
         for k in range(n_labels):
-            expectation.node_scores[(t - begin) * n_labels + k] = tilts.node[t, k] + eta * work.node[t - begin, k]
+            expectation.node_scores[(t - begin) * n_labels + k] = tilted(tilts.node[t, k], eta, work.node[t - begin, k])
     for e in range(tables_of(links, i)):
         for p in range(pairs):
             at = e * pairs + p
-            expectation.edge_scores[at] = tilts.edge[first + e, p] + eta * scores[at]
+            expectation.edge_scores[at] = tilted(tilts.edge[first + e, p], eta, scores[at])
     node = expectation.node[:size]
     find_marginals(
         problem.plan,
@@ -101,11 +107,12 @@ def _(problem, tilts, expectation, work, w, i, eta):
     total = 0.0
     for t in range(end - begin):
         for k in range(n_labels):
-            total += work.node[t, k] * node[t * n_labels + k]
+            if node[t * n_labels + k] != 0.0:  # a forbidden label has none, and -inf times 0 must not count
+                total += work.node[t, k] * node[t * n_labels + k]
     for e in range(tables_of(links, i)):
         for p in range(pairs):
             mass = expectation.edge[e, p // n_labels, p % n_labels]
-            if mass != 0.0:  # a forbidden pair has none, and -inf times 0 must not count
+            if mass != 0.0:
                 total += mass * scores[e * pairs + p]
     return total
 
