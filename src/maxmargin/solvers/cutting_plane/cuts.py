@@ -10,8 +10,8 @@ from ..box import Box
 from ..objective import DualPoint, Objective
 from .simplex import best_mixture
 
-# The restricted problem is solved to this share of the gap wanted next, in at most so many steps.
-MOST_STEPS = 100_000
+# The restricted problem is solved in at most so many steps, and not beyond rounding relative to the losses.
+MOST_STEPS, ROUNDING = 100_000, 1e-14
 
 # A constraint that the last so many solutions did not need is dropped.
 PATIENCE = 30
@@ -65,7 +65,7 @@ class Cuts:
             self.lower,
             self.upper,
             self.objective.lam,
-            tol,
+            max(tol, ROUNDING * np.max(self.losses)),
             MOST_STEPS,
             self.beta,
         )
