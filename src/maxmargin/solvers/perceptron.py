@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..structures.verbs import can_decode
 from .base import Passes, Solver, check_choice
 from .block_coordinate.samplers import DRAWS
@@ -55,6 +57,9 @@ class Perceptron(Solver):
 
 
 class _Engine(StochasticEngine):
+    def candidates(self) -> list[np.ndarray]:
+        return super().candidates()[-1:]
+
     def certify(self) -> list[Certified]:
         self.best = None  # the objective under lam does not judge a perceptron: the last average is what it learned
-        return super().certify()[-1:]
+        return super().certify()

@@ -117,10 +117,13 @@ class StochasticEngine:
     def reconsider(self, record: Record) -> None:
         return None
 
+    def candidates(self) -> list[np.ndarray]:
+        """Weights worth returning: the last ones, and the average."""
+        averaged = len(self.late) > 0 and self.scales[MASS] > 0.0
+        return [self.weights(), self.average()] if averaged else [self.weights()]
+
     def certify(self) -> list[Certified]:
-        candidates = [self.weights()]
-        if len(self.late) > 0 and self.scales[MASS] > 0.0:
-            candidates.append(self.average())
+        candidates = self.candidates()
         self.oracle_calls += len(candidates) * self.n
         return [self.uncertified(w, self.passes.primal(w, self.lam)) for w in candidates]
 
