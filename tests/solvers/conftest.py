@@ -64,6 +64,7 @@ PROBLEMS = {
     "custom weighted": lambda: subsets_pair(1, sample_weight=[1, 2, 0, 0.5, 1]),
 }
 MORE_PROBLEMS = {
+    "chain halves": lambda: chain_pair(1, is_sparse=True, cost=COST.T, sample_weight=[2, 0, 1, 1]),
     "tree featured": lambda: graph_pair(cost=COST, n_edge_features=2),
     "cycle": lambda: graph_pair("cycle", cost=COST, is_sparse=True, sample_weight=[1, 2, 0, 3]),
     "complete": complete_pair,

@@ -239,7 +239,6 @@ BAD = {
     "rate": {"rate": 0.0},
     "rate negative": {"rate": -1.0},
     "rate NaN": {"rate": np.nan},
-    "rate infinite": {"rate": np.inf},
     "rate as a word": {"rate": "fast"},
     "sampling": {"sampling": "gap"},
     "gap_every": {"gap_every": 0},

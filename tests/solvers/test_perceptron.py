@@ -22,6 +22,8 @@ from .test_box import bounds_of
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 
+# ties are many where weights are sums of a few features: shares must be exact for rounding not to decide them
+EXACT_KINDS = ["chain halves" if name == "chain weighted" else name for name in KINDS]
 BOXES = {"free": {}, "positive": {"positive": slice(None, None, 2)}, "boxed": {"lower": -0.5, "upper": 0.7}}
 
 
@@ -34,7 +36,7 @@ def dense(pair, order, box):
 
 
 @pytest.mark.parametrize("box", BOXES)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EXACT_KINDS)
 @pytest.mark.parametrize("sampling", ["uniform", "permutation"])
 def test_steps_are_those_of_the_textbook(name, sampling, box):
     pair = named_pair(name)
@@ -59,7 +61,7 @@ def test_decodes_maximise_the_score_without_losses(name):
             assert scores[decode(i, w.astype(float))] == pytest.approx(scores.max(), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", EXACT_KINDS)
 def test_the_last_average_is_returned_whatever_its_primal_value(name):
     # it minimises no objective: the weights with the lowest primal value are mostly those of the start
     pair = named_pair(name)
@@ -105,12 +107,8 @@ def test_separable_samples_are_learned_without_error():
 def test_a_sample_of_weight_0_changes_nothing_but_the_mean():
     weighted = complete_pair([1, 2, 0, 0.5, 1])
     weighted.problem.structure.y[2] = weighted.problem.structure.outputs[5]
-    for i in np.unique(visits("permutation", 0, 5, 15)):
-        assert 0 <= i < 5
-    reference = named_pair("complete weighted")
-    one, other = (
-        Perceptron().solve(pair.problem, LAM, max_passes=3, random_state=0).w for pair in (weighted, reference)
-    )
+    problems = weighted.problem, named_pair("complete weighted").problem
+    one, other = (Perceptron().solve(problem, LAM, max_passes=3, random_state=0).w for problem in problems)
     assert one == pytest.approx(other, abs=1e-12)
 
 
