@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ class OneSlackEngine:
         earlier = state.cuts.objective
         self.cuts, self.steps = state.cuts.under(self.objective), state.steps
         if type(state.memory) is type(self.memory):
-            self.memory = state.memory
+            self.memory = copy.deepcopy(state.memory)  # the earlier result keeps its own
         if same_bounds(earlier.box, self.objective.box):
             same = earlier.lam == self.objective.lam
             self.best = state.best if same else self.objective.carried(state.best, earlier.lam)
