@@ -10,7 +10,7 @@ import numpy as np
 from .._compile import runs_compiled
 from .base import Passes, as_generator, check_state, fingerprint
 from .block_coordinate.samplers import Draw, draw_blocks
-from .box import truncate
+from .box import same_bounds, truncate
 from .descent import MASS, SCALE, TOTAL, descend, importance, shrinkage, step_length
 from .objective import Certified
 from .passes import corner_pass, hinge_pass
@@ -31,6 +31,8 @@ class DescentState(NamedTuple):
     order: np.ndarray  # blocks drawn but not yet visited
     best: Certified | None
     lam: float
+    rule: Any
+    box: Any
     fingerprint: int
 
 
@@ -59,7 +61,8 @@ class StochasticEngine:
 
     def resume(self, state: DescentState) -> None:
         self.steps, self.rng, self.order = state.steps, copy.deepcopy(state.rng), state.order
-        if state.lam == self.lam and len(state.late) == len(self.late):
+        same = state.lam == self.lam and type(state.rule) is type(self.rule) and same_bounds(state.box, self.box)
+        if same and len(state.late) == len(self.late):
             self.u, self.late, self.scales = state.u.copy(), state.late.copy(), state.scales.copy()
             self.best = state.best
         else:
@@ -129,7 +132,8 @@ class StochasticEngine:
 
     def state(self) -> DescentState:
         rng, mark = copy.deepcopy(self.rng), fingerprint(self.problem)
-        return DescentState(self.u, self.late, self.scales, self.steps, rng, self.order, self.best, self.lam, mark)
+        kept = self.u, self.late, self.scales, self.steps, rng, self.order, self.best
+        return DescentState(*kept, self.lam, self.rule, self.box, mark)
 
 
 class BatchEngine(StochasticEngine):
@@ -138,6 +142,8 @@ class BatchEngine(StochasticEngine):
     def __init__(self, *args: Any):
         super().__init__(*args)
         self.chunk = self.n
+        if self.scales[SCALE] != 1.0:  # of a run by single samples
+            self.multiply_out()
 
     def prepare(self) -> None:
         nothing = np.empty(0)
