@@ -24,6 +24,7 @@ from maxmargin.solvers import (
 from maxmargin.solvers.cutting_plane import cuts
 from maxmargin.solvers.cutting_plane.cuts import Cuts
 from maxmargin.solvers.result import COLUMNS
+from reference import subgradient_descent
 from structures.pairs import interpreted
 
 from .conftest import EXACT, LAM, Complete, named_pair, optimum
@@ -71,11 +72,12 @@ def flat(state):
 
 
 def run(name, kind, passes, lam=LAM, **options):
-    return SOLVERS[kind].solve(named_pair(name).problem, lam, **{"tol": 0, "max_passes": passes} | options)
+    tol = 1e-4 if "slack" in kind else 0.0  # beyond, rounding decides what to add
+    return SOLVERS[kind].solve(named_pair(name).problem, lam, **{"tol": tol, "max_passes": passes} | options)
 
 
 def solve(structure, kind, **options):
-    return SOLVERS[kind].solve(structure, LAM, **{"tol": 0, "max_passes": 8, "random_state": 0} | options)
+    return SOLVERS[kind].solve(structure, LAM, **{"tol": 1e-9 if "slack" in kind else 0.0, "max_passes": 8, "random_state": 0} | options)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -149,6 +151,10 @@ def test_state_of_another_solver_or_other_data_is_refused(kind):
     state = run("chain", kind, 2).state
     others = [SOLVERS[other] for other in ("subgradient", "perceptron", "one slack", "n slacks", "expectations")]
     for other in (*others, BlockFrankWolfe(), FrankWolfe()):
+        same_dual = {kind, *(key for key, one in SOLVERS.items() if one is other)} & {"n slacks"}
+        descents = isinstance(other, Subgradient | Perceptron) and isinstance(SOLVERS[kind], Subgradient | Perceptron)
+        if descents or (same_dual and isinstance(other, BlockFrankWolfe | CuttingPlane)):
+            continue  # these begin from one another's weights or dual variables
         if type(other) is not type(SOLVERS[kind]):
             with pytest.raises(TypeError, match="of an earlier Result, got"):
                 other.solve(named_pair("chain").problem, LAM, state=state)
@@ -174,13 +180,45 @@ def test_states_of_the_same_solver_with_other_parameters(kinds):
 
 
 @plain
+def test_bounds_hold_for_what_begins_without_them():
+    for make in (Subgradient, Perceptron, CuttingPlane):
+        for name in ("chain", "complete"):
+            problem = named_pair(name).problem
+            state = make().solve(problem, 0.5, max_passes=20, random_state=0).state
+            result = make(upper=0.02, lower=-0.02).solve(problem, 0.5, max_passes=2, state=state)
+            assert np.all(np.abs(result.w) <= 0.02)
+
+
+@plain
+def test_a_batch_begins_where_single_samples_ended():
+    for first, second in ((Subgradient(), Subgradient(batch=True)), (Subgradient(batch=True), Subgradient())):
+        problem = named_pair("chain").problem
+        state = first.solve(problem, LAM, max_passes=7, random_state=0).state
+        ends = [one.start(problem, LAM, state, None, None).certify() for one in (first, second)]
+        for one, other in zip(*ends, strict=True):
+            assert one.w == pytest.approx(other.w, abs=1e-12)
+
+
+@plain
+def test_the_first_step_of_a_batch_after_single_samples():
+    pair = named_pair("chain")
+    state = Subgradient().solve(pair.problem, LAM, max_passes=7, random_state=0).state
+    engine = Subgradient(batch=True).start(pair.problem, LAM, state, None, None)
+    w = pair.to_reference(engine.certify()[0].w)
+    engine.advance(4)
+    options = {"oracle": pair.oracle, "start": w}
+    expected = subgradient_descent(pair.reference, LAM, [range(4)], lambda k: 1 / (LAM * 8), **options).w[1]
+    assert pair.to_reference(engine.certify()[0].w) == pytest.approx(expected, abs=1e-10)
+
+
+@plain
 @each_solver
 def test_seeds(kind):
-    one, same, other = (run("chain", kind, 6, random_state=seed) for seed in (7, 7, 8))
+    one, same, other = (run("chain", kind, 6, 1.5, random_state=seed) for seed in (7, 7, 8))
     for column in set(one.history) - {"seconds"}:
         np.testing.assert_array_equal(one.history[column], same.history[column])
     assert np.array_equal(one.w, same.w)
-    assert np.array_equal(one.w, other.w) == (kind not in RANDOM and kind not in ("perceptron uniform", "subgradient last"))
+    assert not np.array_equal(one.w, other.w) or kind not in RANDOM
 
 
 @plain
@@ -189,7 +227,7 @@ def test_histories_are_comparable(kind):
     records = []
     result = solve(Complete(), kind, callbacks=[records.append])
     assert list(result.history)[: len(COLUMNS)] == list(COLUMNS)
-    assert set(result.history) - set(COLUMNS) <= {"cache_hits", "cache_misses"}
+    assert set(result.history) - set(COLUMNS) <= {"cache_hits", "cache_misses", "constraints", "remembered"}
     assert len({len(column) for column in result.history.values()}) == 1
     assert np.all(np.diff(result.history["oracle_calls"]) > 0)
     assert np.all(np.diff(result.history["passes"]) > 0)
@@ -243,10 +281,10 @@ def is_certified(result, kind):
 @each_solver
 def test_ctrl_c(kind):
     handler = signal.getsignal(signal.SIGINT)
-    structure = Watched(lambda call: os.kill(os.getpid(), signal.SIGINT) if call == 32 else None)
+    structure = Watched(lambda call: os.kill(os.getpid(), signal.SIGINT) if call == 12 else None)
     result = solve(structure, kind, max_passes=10**6)
     assert result.status == "interrupted"
-    assert structure.asked.total() <= 32 + 30  # the rest of the step or certificate, and the closing certificate
+    assert structure.asked.total() <= 12 + 30  # the rest of the step or certificate, and the closing certificate
     assert signal.getsignal(signal.SIGINT) is handler
     assert np.isfinite(result.primal)
     gone_on = solve(Watched(lambda call: None), kind, state=result.state, max_passes=3)
@@ -292,7 +330,7 @@ def test_a_tolerance_stops_nothing_where_there_are_no_gaps(kind, tol):
 def test_paths_need_certificates(kind):
     for call in (
         lambda: regularization_path(Complete(), solver=SOLVERS[kind], eps=0.1),
-        lambda: lambda_grid(Complete(), [0.1, 1.0], solver=SOLVERS[kind]),
+        lambda: lambda_grid(Complete(), lams=[1.0, 0.1], solver=SOLVERS[kind]),
     ):
         with pytest.raises(ValueError, match="needs certificates"):
             call()
@@ -301,10 +339,11 @@ def test_paths_need_certificates(kind):
 @plain
 @pytest.mark.parametrize("kind", ["one slack", "n slacks", "expectations"])
 def test_paths_by_solvers_with_certificates(kind):
-    grid = lambda_grid(Complete(1), [1.0, 0.3], solver=SOLVERS[kind], tol=0.05, random_state=0)
+    grid = lambda_grid(Complete(1), lams=[1.0, 0.3], solver=SOLVERS[kind], tol=0.05, random_state=0)
     for lam in (1.0, 0.3):
         assert grid.gap_at(lam) <= 0.05
-        assert grid.primal_at(lam) >= optimum("complete", lam) - EXACT if hasattr(grid, "primal_at") else True
+        primal = named_pair("complete").reference.primal(grid.coef_at(lam), lam)
+        assert -EXACT <= primal - optimum("complete", lam) <= 0.05 + EXACT
 
 
 @plain
