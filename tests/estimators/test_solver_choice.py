@@ -59,9 +59,9 @@ def test_linear_kernels_take_the_same_steps(kind, preset):
     X, y = make_classes() if kind is MulticlassSVM else make_sequences()
     given = settings(preset, tol=1e-3, max_passes=5)
     plain, kernel = (kind(**given, kernel=one).fit(X, y) for one in (None, "linear"))
-    assert kernel.history_["primal"] == pytest.approx(plain.history_["primal"], abs=1e-5)
+    assert kernel.history_["primal"] == pytest.approx(plain.history_["primal"], abs=1e-4)
     if preset not in UNCERTIFIED:
-        assert kernel.history_["dual"] == pytest.approx(plain.history_["dual"], abs=1e-5)
+        assert kernel.history_["dual"] == pytest.approx(plain.history_["dual"], abs=1e-4)
     if kind is MulticlassSVM:
         assert np.array_equal(kernel.predict(X), plain.predict(X))
 
@@ -112,12 +112,13 @@ def test_expectations_that_are_not_there():
             (GraphSVM(inference="cut", **settings(solver)), make_graphs()),
             (pose_cases.model_of(solver=solver), (pose_cases.X, pose_cases.Y)),
         ):
-            with pytest.raises((TypeError, ValueError), match="expectations|positive|>= 0|bounds") as caught:
+            with pytest.raises((TypeError, ValueError), match=r"expectations|positive|>= 0|bounds") as caught:
                 model.fit(*data)
             assert "Invalid parameter" not in str(caught.value)  # of scikit-learn: says nothing of the reason
             assert not hasattr(model, "coef_")
     with pytest.raises(TypeError, match="expectations"):
-        matching_cases.model_of(solver="exponentiated_gradient").fit(matching_cases.as_given("arrays"), matching_cases.Y)
+        model = matching_cases.model_of(solver="exponentiated_gradient")
+        model.fit(matching_cases.as_given("arrays"), matching_cases.Y)
 
 
 def test_matchings_by_other_solvers():

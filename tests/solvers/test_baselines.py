@@ -356,7 +356,7 @@ def test_a_path_by_cutting_planes(kind):
         assert -EXACT <= primal - optimum("complete", float(lam)) <= 0.2 + EXACT
 
 
-@pytest.mark.parametrize("kind", ["subgradient", "subgradient batch", "perceptron", "one slack", "n slacks", "expectations"])
+@pytest.mark.parametrize("kind", ["subgradient", "subgradient batch", "perceptron", "expectations"])
 def test_compiled_agrees_with_interpreted(kind):
     compiled = run("chain", kind, 5, random_state=0)
     with interpreted():
@@ -365,4 +365,14 @@ def test_compiled_agrees_with_interpreted(kind):
         for result in (compiled, expected):
             assert np.all(np.isnan(result.history.pop("dual")))
     assert_close(compiled, expected)
-    assert_equal(compiled, run("chain", kind, 5, random_state=0, n_jobs=2)) if SOLVERS[kind].certifies else None
+
+
+@pytest.mark.parametrize("kind", ["one slack", "n slacks"])
+def test_compiled_constraints_lead_to_the_same_optimum(kind):
+    # outputs in use have equal values where the problem with the constraints known is solved: rounding chooses
+    compiled = run("chain", kind, 1000, random_state=0)
+    assert compiled.status == "converged"
+    assert -EXACT <= compiled.primal - optimum("chain") <= 1e-4
+    assert compiled.dual <= optimum("chain") + EXACT
+    again = run("chain", kind, 1000, random_state=0, n_jobs=2)
+    assert_equal(compiled, again)
