@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers.base import as_generator
+from maxmargin.solvers.cutting_plane import cuts
 from maxmargin.structures.verbs import find_corner, find_potentials_with, new_work
 from reference import softmax
 from structures.pairs import (
@@ -79,6 +80,12 @@ def no_compilation():
     """Kernels run as plain Python."""
     with interpreted():
         yield
+
+
+@pytest.fixture
+def compiled_mixtures(monkeypatch):
+    """The small QPs over constraints know no structure; interpreted, they would take most of a run."""
+    monkeypatch.setattr(cuts, "best_mixture", cuts.best_mixture.cached)
 
 
 @cache

@@ -1,10 +1,7 @@
-"""What subgradient, perceptron, cutting plane and exponentiated gradient share with all solvers: states, stops, seeds."""
+"""Subgradient, perceptron, cutting planes and exponentiated gradient: going on, other lams and bounds, seeds."""
 
 import copy
-import os
 import pickle
-import signal
-import time
 
 import numpy as np
 import pytest
@@ -18,17 +15,11 @@ from maxmargin.solvers import (
     Perceptron,
     Subgradient,
     get_solver,
-    lambda_grid,
-    regularization_path,
 )
-from maxmargin.solvers.cutting_plane import cuts
 from maxmargin.solvers.cutting_plane.cuts import Cuts
-from maxmargin.solvers.result import COLUMNS
 from reference import subgradient_descent
-from structures.pairs import interpreted
 
-from .conftest import EXACT, LAM, Complete, named_pair, optimum
-from .test_two_speeds import assert_close, assert_equal
+from .conftest import EXACT, LAM, named_pair, optimum
 from .test_warm_start import OTHER_DATA
 from .test_warm_start import flat as flat_parts
 
@@ -56,11 +47,6 @@ each_problem = pytest.mark.parametrize("name", ["chain", "multiclass weighted", 
 plain = pytest.mark.usefixtures("no_compilation", "compiled_mixtures")
 
 
-@pytest.fixture
-def compiled_mixtures(monkeypatch):
-    monkeypatch.setattr(cuts, "best_mixture", cuts.best_mixture.cached)
-
-
 def flat(state):
     """Everything in a state as comparable values, constraints included."""
     if isinstance(state, Cuts):
@@ -74,10 +60,6 @@ def flat(state):
 def run(name, kind, passes, lam=LAM, **options):
     tol = 1e-4 if "slack" in kind else 0.0  # beyond, rounding decides what to add
     return SOLVERS[kind].solve(named_pair(name).problem, lam, **{"tol": tol, "max_passes": passes} | options)
-
-
-def solve(structure, kind, **options):
-    return SOLVERS[kind].solve(structure, LAM, **{"tol": 1e-9 if "slack" in kind else 0.0, "max_passes": 8, "random_state": 0} | options)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -219,160 +201,3 @@ def test_seeds(kind):
         np.testing.assert_array_equal(one.history[column], same.history[column])
     assert np.array_equal(one.w, same.w)
     assert not np.array_equal(one.w, other.w) or kind not in RANDOM
-
-
-@plain
-@each_solver
-def test_histories_are_comparable(kind):
-    records = []
-    result = solve(Complete(), kind, callbacks=[records.append])
-    assert list(result.history)[: len(COLUMNS)] == list(COLUMNS)
-    assert set(result.history) - set(COLUMNS) <= {"cache_hits", "cache_misses", "constraints", "remembered"}
-    assert len({len(column) for column in result.history.values()}) == 1
-    assert np.all(np.diff(result.history["oracle_calls"]) > 0)
-    assert np.all(np.diff(result.history["passes"]) > 0)
-    for column, values in result.history.items():
-        if column in COLUMNS:
-            np.testing.assert_array_equal(values, [getattr(record, column) for record in records])
-    assert result.w is records[-1].w
-
-
-@plain
-@each_solver
-def test_every_oracle_call_is_counted(kind):
-    structure = Complete()
-    first = solve(structure, kind)
-    assert first.n_oracle_calls == structure.asked.total() == structure.calls + structure.asked["decode"] + (
-        structure.asked["exp_oracle"]
-    )
-    structure.asked.clear()
-    second = solve(structure, kind, state=first.state)
-    assert second.n_oracle_calls == structure.asked.total()
-
-
-class Watched(Complete):
-    """Calls `at(call number)` from within each oracle."""
-
-    def __init__(self, at):
-        super().__init__()
-        self.at = at
-
-    def max_oracle(self, w, i):
-        y = super().max_oracle(w, i)
-        self.at(self.asked.total())
-        return y
-
-    def decode(self, w, i):
-        y = super().decode(w, i)
-        self.at(self.asked.total())
-        return y
-
-    def exp_oracle(self, v, i, emphasis):
-        found = super().exp_oracle(v, i, emphasis)
-        self.at(self.asked.total())
-        return found
-
-
-def is_certified(result, kind):
-    return SOLVERS[kind].certifies and np.isfinite(result.dual)
-
-
-@plain
-@each_solver
-def test_ctrl_c(kind):
-    handler = signal.getsignal(signal.SIGINT)
-    structure = Watched(lambda call: os.kill(os.getpid(), signal.SIGINT) if call == 12 else None)
-    result = solve(structure, kind, max_passes=10**6)
-    assert result.status == "interrupted"
-    assert structure.asked.total() <= 12 + 30  # the rest of the step or certificate, and the closing certificate
-    assert signal.getsignal(signal.SIGINT) is handler
-    assert np.isfinite(result.primal)
-    gone_on = solve(Watched(lambda call: None), kind, state=result.state, max_passes=3)
-    assert np.isfinite(gone_on.primal)
-    if is_certified(result, kind):
-        assert gone_on.dual >= result.dual - 1e-12
-
-
-@plain
-@each_solver
-def test_callback(kind):
-    seen = []
-
-    def stop_at_second(record):
-        seen.append(record)
-        return len(seen) == 2
-
-    result = solve(Complete(), kind, max_passes=200, callbacks=[stop_at_second])
-    assert (result.status, len(seen)) == ("callback", 2)
-    assert np.isnan(result.dual) == (not SOLVERS[kind].certifies)
-
-
-@plain
-@each_solver
-def test_max_seconds(kind):
-    structure = Watched(lambda call: time.sleep(0.004))
-    result = solve(structure, kind, max_passes=10**6, max_seconds=0.15, tol=0)
-    assert result.status == "max_seconds" or (result.status == "converged" and "slack" in kind)
-    assert result.history["seconds"][-1] < 1.0
-    assert result.gap == np.inf or SOLVERS[kind].certifies
-
-
-@plain
-@pytest.mark.parametrize("kind", ["subgradient", "subgradient batch", "perceptron"])
-@pytest.mark.parametrize("tol", [0.0, 1e300])
-def test_a_tolerance_stops_nothing_where_there_are_no_gaps(kind, tol):
-    result = solve(Complete(), kind, tol=tol)
-    assert (result.status, result.n_passes, result.gap) == ("uncertified", 8, np.inf)
-
-
-@plain
-@pytest.mark.parametrize("kind", ["subgradient", "perceptron"])
-def test_paths_need_certificates(kind):
-    for call in (
-        lambda: regularization_path(Complete(), solver=SOLVERS[kind], eps=0.1),
-        lambda: lambda_grid(Complete(), lams=[1.0, 0.1], solver=SOLVERS[kind]),
-    ):
-        with pytest.raises(ValueError, match="needs certificates"):
-            call()
-
-
-@plain
-@pytest.mark.parametrize("kind", ["one slack", "n slacks", "expectations"])
-def test_paths_by_solvers_with_certificates(kind):
-    grid = lambda_grid(Complete(1), lams=[1.0, 0.3], solver=SOLVERS[kind], tol=0.05, random_state=0)
-    for lam in (1.0, 0.3):
-        assert grid.gap_at(lam) <= 0.05
-        primal = named_pair("complete").reference.primal(grid.coef_at(lam), lam)
-        assert -EXACT <= primal - optimum("complete", lam) <= 0.05 + EXACT
-
-
-@plain
-@pytest.mark.parametrize("kind", ["one slack", "n slacks"])
-def test_a_path_by_cutting_planes(kind):
-    path = regularization_path(Complete(1), solver=SOLVERS[kind], eps=0.2, lam_min=0.1, random_state=0)
-    for lam in path.breakpoints:
-        w = path.coef_at(lam)
-        primal = named_pair("complete").reference.primal(w, lam)
-        assert -EXACT <= primal - optimum("complete", float(lam)) <= 0.2 + EXACT
-
-
-@pytest.mark.parametrize("kind", ["subgradient", "subgradient batch", "perceptron", "expectations"])
-def test_compiled_agrees_with_interpreted(kind):
-    compiled = run("chain", kind, 5, random_state=0)
-    with interpreted():
-        expected = run("chain", kind, 5, random_state=0)
-    if not SOLVERS[kind].certifies:
-        for result in (compiled, expected):
-            assert np.all(np.isnan(result.history.pop("dual")))
-    assert_close(compiled, expected)
-
-
-@pytest.mark.parametrize("kind", ["one slack", "n slacks"])
-def test_compiled_constraints_lead_to_the_same_optimum(kind):
-    # outputs in use have equal values where the problem with the constraints known is solved: rounding chooses
-    compiled = run("chain", kind, 1000, random_state=0)
-    assert compiled.status == "converged"
-    assert -EXACT <= compiled.primal - optimum("chain") <= 1e-4
-    assert compiled.dual <= optimum("chain") + EXACT
-    again = run("chain", kind, 1000, random_state=0, n_jobs=2)
-    assert_equal(compiled, again)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import Cache, CuttingPlane
-from maxmargin.solvers.cutting_plane import cuts
 from structures.pairs import COST, chain_pair, multiclass_pair
 
 from .conftest import (
@@ -29,12 +28,6 @@ SOLVERS = {
     "n": CuttingPlane("n"),
     "n small": CuttingPlane("n", cache=Cache(capacity=3)),
 }
-
-
-@pytest.fixture
-def compiled_mixtures(monkeypatch):
-    """The small QPs over constraints, which know no structure, take most of an interpreted run."""
-    monkeypatch.setattr(cuts, "best_mixture", cuts.best_mixture.cached)
 
 
 each_solver = pytest.mark.parametrize("solver", SOLVERS)
@@ -115,9 +108,7 @@ def test_integer_weight_is_repetition_and_zero_is_removal(kind, slack):
     make, weights, repeats = REPEATS[kind]
     weighted, repeated = make(sample_weight=weights), make(repeats=repeats)
     best = repeated.reference.solve(LAM)[1]
-    found = [
-        CuttingPlane(slack).solve(pair.problem, LAM, tol=1e-6, max_passes=1000) for pair in (weighted, repeated)
-    ]
+    found = [CuttingPlane(slack).solve(pair.problem, LAM, tol=1e-6, max_passes=1000) for pair in (weighted, repeated)]
     for result in found:
         assert -EXACT <= result.primal - best <= 1e-6 + EXACT
     assert found[0].w == pytest.approx(found[1].w, abs=2 * np.sqrt(2 * 1e-6 / LAM))  # strong convexity
@@ -131,7 +122,9 @@ def test_one_slack_takes_the_same_way_for_weights_and_repetitions(kind):
         for pair in (make(sample_weight=weights), make(repeats=repeats))
     ]
     for column in ("primal", "dual"):
-        assert runs[0][column] == pytest.approx(runs[1][column], abs=1e-5)  # constraints are solved to a share of the gap
+        assert runs[0][column] == pytest.approx(
+            runs[1][column], abs=1e-5
+        )  # constraints are solved to a share of the gap
 
 
 @each_solver

@@ -149,7 +149,9 @@ def test_averages_come_close_to_the_optimum(name, batch):
     # lacoste12, eq. (6): 2 G^2 / (lam (T + 1)), G^2 = E |n c_i psi|^2; in expectation
     scale = 1 if batch else pair.reference.n
     spread = [np.max(np.linalg.norm(psi, axis=1)) for psi in pair.reference.psi]
-    square = np.mean((scale * pair.reference.shares * spread) ** 2) if not batch else (pair.reference.shares @ spread) ** 2
+    square = (
+        np.mean((scale * pair.reference.shares * spread) ** 2) if not batch else (pair.reference.shares @ spread) ** 2
+    )
     steps = 200 * (1 if batch else pair.reference.n)
     assert result.primal - best <= 2 * square / (lam * (steps + 1))
     assert result.primal - best <= 2e-2
