@@ -169,7 +169,7 @@ def test_compiled_agrees_with_interpreted(kind):
     assert_close(compiled, expected)
 
 
-@pytest.mark.parametrize("kind", ["one slack", "n slacks"])
+@pytest.mark.parametrize("kind", ["one slack"])  # n slacks run the compiled loops of blocks
 def test_compiled_constraints_lead_to_the_same_optimum(kind):
     # outputs in use have equal values where the problem with the constraints known is solved: rounding chooses
     compiled = run("chain", kind, 1000, random_state=0)

@@ -43,7 +43,7 @@ PRESETS = {
     "exponentiated_gradient": ExponentiatedGradient,
 }
 each_solver = pytest.mark.parametrize("kind", SOLVERS)
-each_problem = pytest.mark.parametrize("name", ["chain", "multiclass weighted", "complete"])
+each_problem = pytest.mark.parametrize("name", ["chain", "complete"])
 plain = pytest.mark.usefixtures("no_compilation", "compiled_mixtures")
 
 

@@ -26,7 +26,6 @@ SOLVERS = {
     "one asked": CuttingPlane("one", cache=False),
     "one small": CuttingPlane("one", cache=Cache(capacity=3)),
     "n": CuttingPlane("n"),
-    "n small": CuttingPlane("n", cache=Cache(capacity=3)),
 }
 
 
