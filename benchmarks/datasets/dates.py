@@ -1,0 +1,8 @@
+from benchmark_utils import TrialDataset
+
+
+class Dataset(TrialDataset):
+    """Dates written by hand, bundled with the library."""
+
+    name = "dates"
+    parameters = {"n_samples": [None]}  # noqa: RUF012

@@ -1,0 +1,8 @@
+from benchmark_utils import TrialDataset
+
+
+class Dataset(TrialDataset):
+    """Digits: several classes, without structure."""
+
+    name = "USPS"
+    parameters = {"n_samples": [None]}  # noqa: RUF012

@@ -1,0 +1,13 @@
+from benchmark_utils import MaxMarginSolver
+
+from maxmargin.solvers import CuttingPlane
+
+
+class Solver(MaxMarginSolver):
+    """Cutting planes with one slack, or one a sample."""
+
+    name = "cutting plane"
+    parameters = {"slack": ["one", "n"]}  # noqa: RUF012
+
+    def make(self, problem, lam):
+        return CuttingPlane(self.slack)
