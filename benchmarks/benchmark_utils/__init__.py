@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from benchopt import BaseDataset, BaseSolver
+from benchopt.stopping_criterion import SufficientProgressCriterion
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
@@ -33,6 +34,8 @@ class MaxMarginSolver(BaseSolver):
     """One of our solvers, looked at after each of its certificates; a subclass makes it."""
 
     sampling_strategy = "callback"
+    # the best primal value so far stays that of no weights at all for a while, where steps are long at first
+    stopping_criterion = SufficientProgressCriterion(strategy="callback", patience=20)
     requirements = ["pip::maxmargin"]  # noqa: RUF012
 
     def make(self, problem: Any, lam: float) -> Any:
