@@ -28,10 +28,15 @@ from ._report import effort_to
 from ._trials import Trial, load_trial
 
 RARER, TOL = 1.4, 1e-4  # passes between two looks grow by this; a run ends at this certified gap
-PILOTS, PILOT_PASSES = 6, 10.0  # so many lengths of first subgradient steps are tried for so long
+PILOT_PASSES = 10.0  # lengths of first subgradient steps are tried for so long
 ALL = np.inf  # looks as rare as they may be
 REFRESH = 10.0  # passes after which gaps are known afresh, where steps depend on them
 FREE = 2.0  # passes, where certificates cost nothing
+
+
+# Lengths of first steps that are tried, on single samples times lam n, on all of them times lam.
+LONGEST = 0.9  # times 1 / lam: from there on weights would change their signs
+SINGLE, BATCH = np.geomspace(0.03, 10.0, 6), np.geomspace(1e-4, LONGEST, 6)
 
 
 class Entry(NamedTuple):
@@ -40,7 +45,7 @@ class Entry(NamedTuple):
     make: Callable[[Trial, float, float], Solver]  # of the problem, lam, and the tuned length of a first step
     seeded: bool = True
     suits: Callable[[Any], bool] = lambda problem: True
-    tuned: bool = False
+    tries: np.ndarray | None = None  # lengths of first steps
 
 
 def accelerated(trial: Trial, lam: float, length: float) -> Solver:
@@ -55,9 +60,9 @@ SOLVERS: dict[str, Entry] = {
     "auto": Entry(accelerated),
     "ssg": Entry(lambda *_: Subgradient(averaging=None, gap_every=ALL)),
     "ssg-wavg": Entry(lambda *_: Subgradient(gap_every=ALL)),
-    "ssg-wavg, tuned": Entry(lambda trial, lam, length: Subgradient(Decay(length), gap_every=ALL), tuned=True),
+    "ssg-wavg, tuned": Entry(lambda trial, lam, length: Subgradient(Decay(length), gap_every=ALL), tries=SINGLE),
     "subgradient, tuned": Entry(
-        lambda trial, lam, length: Subgradient(Decay(length), batch=True, gap_every=ALL), seeded=False, tuned=True
+        lambda trial, lam, length: Subgradient(Decay(length), batch=True, gap_every=ALL), seeded=False, tries=BATCH
     ),
     "cutting plane, 1 slack": Entry(lambda *_: CuttingPlane("one", gap_every=FREE), seeded=False),
     "cutting plane, n slacks": Entry(lambda *_: CuttingPlane("n", gap_every=FREE), seeded=False),
@@ -135,7 +140,7 @@ def solve(task: Task) -> Run:
 @cache
 def warm(data: str, n: int | None, solver: str) -> None:
     """Kernels compile, or load, before anything is timed."""
-    follow(Task(data, n, "0.1", solver, 0, 1e-9, 1.0))
+    follow(Task(data, n, "0.1", solver, 0, 1e-9, 1e-3))
 
 
 def follow(task: Task) -> Run:
@@ -168,11 +173,11 @@ class Pilot(NamedTuple):
 
 
 def tuned_length(pilot: Pilot) -> float:
-    """The best first length of steps after a few passes, by primal value: from what suits single samples to all."""
+    """The best first length of steps after a few passes, by primal value."""
     trial = load_trial(pilot.data, pilot.n)
     lam = value_of(pilot.lam, trial.n)
-    found = {}
-    for length in np.geomspace(0.03 / (lam * trial.n), 0.9 / lam, PILOTS):
-        solver = SOLVERS[pilot.solver].make(trial, lam, float(length))
+    entry, found = SOLVERS[pilot.solver], {}
+    for length in np.minimum(entry.tries / (lam * trial.n if entry.seeded else lam), LONGEST / lam):
+        solver = entry.make(trial, lam, float(length))
         found[float(length)] = solver.solve(trial.problem, lam, max_passes=PILOT_PASSES, random_state=0).primal
     return min(found, key=found.__getitem__)

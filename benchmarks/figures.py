@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable
 from itertools import product
@@ -62,7 +63,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a small version, under a minute")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for all data sets, or those of --only")
     names = [plan.data for plan in PLANS]
-    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--more", action="store_true", help="add seeds to the runs that are there")
     parser.add_argument("--redraw", action="store_true", help="run nothing")
     return parser.parse_args()
@@ -75,7 +76,11 @@ def measure(plan: Plan, minutes: float, workers: int, runs: Runs, keep: Callable
     names = [name for name, entry in SOLVERS.items() if entry.suits(trial.problem)]
     for name in names:
         warm(plan.data, plan.n, name)  # kernels are there before processes share them
-    pilots = [Pilot(plan.data, plan.n, lam, name) for lam, name in product(plan.lams, names) if SOLVERS[name].tuned]
+    pilots = [
+        Pilot(plan.data, plan.n, lam, name)
+        for lam, name in product(plan.lams, names)
+        if SOLVERS[name].tries is not None
+    ]
     lengths = dict(zip(pilots, in_turn(tuned_length, pilots, workers), strict=True))
     if not runs:
         known_once(plan, workers, runs)
@@ -126,15 +131,17 @@ def main() -> None:
     args = arguments()
     folder = OUTPUT / "quick" if args.quick else OUTPUT
     plans = QUICK if args.quick else PLANS
-    asked = [plan for plan in plans if plan.data in args.only and not args.redraw]
+    asked = [plan for plan in plans if not args.redraw and (args.only is None or plan.data in args.only)]
     workers = 1 if args.quick else min(2, os.cpu_count() or 1)
     for plan in asked:
         runs = store.load(folder, plan.data) if args.more else {}
         minutes = args.minutes * plan.share / sum(one.share for one in asked)
         measure(plan, minutes, workers, runs, lambda found, data=plan.data: store.save(folder, data, found))
         load_trial.cache_clear()
-    runs = {plan.data: store.load(folder, plan.data) for plan in plans}
-    finish(show(folder, {data: of_data for data, of_data in runs.items() if of_data}))
+    kept = {plan.data: of_data for plan in plans if (of_data := store.load(folder, plan.data))}
+    if not kept:
+        sys.exit(f"there are no runs in {folder} to draw: leave --redraw out")
+    finish(show(folder, kept))
 
 
 if __name__ == "__main__":

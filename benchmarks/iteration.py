@@ -1,4 +1,4 @@
-"""One block-coordinate iteration against bare scoring + argmax, and what each exchangeable part adds to it.
+"""One block-coordinate iteration against bare scoring + argmax, what each exchangeable part adds, subgradient steps.
 
 Passes of all variants take turns in one run; ratios are medians over the turns. Every variant runs for itself, so their
 dual states differ as they do in use. Run: python -m benchmarks.iteration [--quick]
@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from maxmargin import datasets
 from maxmargin._compile import OPTIONS
 from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
-from maxmargin.solvers import BlockFrankWolfe, Cache
+from maxmargin.solvers import BlockFrankWolfe, Cache, Solver, Subgradient
 from maxmargin.structures import make_chain_problem
 from maxmargin.structures.verbs import dimension, find_corner, find_potentials, new_work
 
@@ -24,13 +24,15 @@ from ._report import Bar, arguments, finish, time_in_turn
 
 NEVER, ALWAYS = Cache(F=np.inf, nu=np.inf), Cache(F=0.0, nu=0.0)
 
-VARIANTS = {
+VARIANTS: dict[str, Solver] = {
     "plain": BlockFrankWolfe(),
     "averaged": BlockFrankWolfe(averaging="weighted"),
     "gap sampling": BlockFrankWolfe("gap"),
     "pairwise": BlockFrankWolfe(step="pairwise"),
     "cache misses": BlockFrankWolfe(cache=NEVER),
     "cache hits": BlockFrankWolfe(cache=ALWAYS),
+    "subgradient": Subgradient(averaging=None),
+    "subgradient, averaged": Subgradient(),
 }
 
 
@@ -66,7 +68,7 @@ def measure(name: str, data: Any, rounds: int, bars: tuple[float, float]) -> lis
     seconds["cache hits"] = (seconds["cache hits"] - (1 - share) * seconds["cache misses"]) / share
     print(f"{name}: n = {n}, d = {dimension(problem)}, {rounds} passes, microseconds a block (median):")
     for kind, values in seconds.items():
-        print(f"  {kind:13s} {1e6 * np.median(values) / n:7.2f}")
+        print(f"  {kind:21s} {1e6 * np.median(values) / n:7.2f}")
 
     def ratio(kind: str, base: str) -> float:
         return float(np.median(seconds[kind] / seconds[base]))
@@ -78,6 +80,8 @@ def measure(name: str, data: Any, rounds: int, bars: tuple[float, float]) -> lis
         Bar(f"pairwise / plain, {name}", ratio("pairwise", "plain"), 1.6),
         Bar(f"cache miss / plain, {name}", ratio("cache misses", "plain"), 1.8),
         Bar(f"cache hit / plain, {name}", ratio("cache hits", "plain"), 1.0),
+        Bar(f"subgradient step / plain, {name}", ratio("subgradient", "plain"), 1.5),
+        Bar(f"subgradient step / plain, both averaged, {name}", ratio("subgradient, averaged", "averaged"), 1.5),
     ]
 
 
