@@ -23,6 +23,7 @@ ELSEWHERE = {
 AHEAD = 10.0
 HARD, HARD_PASSES, HARD_SECONDS = "1/n", 35.0, 15.0
 ROUNDING = 1e-9
+UNTUNED = [name for name, entry in SOLVERS.items() if entry.tries is None]
 
 
 def bars_of(data: str, runs: Runs) -> list[Bar]:
@@ -34,48 +35,44 @@ def bars_of(data: str, runs: Runs) -> list[Bar]:
 
 
 def peer_bars(data: str, runs: Runs) -> list[Bar]:
-    """The best of ours to what a peer reached, over its CPU seconds: a primal value, or else a test error."""
-    bars, known = [], brackets(runs)
+    """Our CPU seconds to what a peer reached over its own: to primal values, or else to test errors.
+
+    Once for the best of ours at each point, chosen after the fact among solvers and, for test errors, lam, where a peer
+    has one setting; and once for `auto` at its best lam. Tuned solvers do not count: their seconds are without tuning.
+    """
+    known = brackets(runs)
+    bars = []
     for (lam, name), (run, *_) in ((key, group) for key, group in runs.items() if key[1] in PEERS):
-        if lam in known:
-            worst, solver = worst_ratio(runs, run.primal, run, to_primal, (lam,))
-            what = f"lam = {lam}, to its primal values"
-        else:
-            kept = np.minimum.accumulate(run.error) == run.error  # points that improve on the earlier ones
-            better = run._replace(error=run.error[kept], seconds=run.seconds[kept])
-            worst, solver = worst_ratio(
-                runs, better.error, better, lambda goal, ours: ours.to_error(goal), tuple(known)
-            )
-            what = "to its test errors"
-        bars.append(Bar(f"{data}, {what}: CPU s, {solver} / {name}, worst point", worst, 1.0))
+        same = lam in known
+        lams, what = ([lam], f"lam = {lam}, to its primal values") if same else (list(known), "to its test errors")
+        column = "primal" if same else "error"
+        ours = {key: group for key, group in runs.items() if key[0] in lams and key[1] in UNTUNED}
+        of_auto = {key: group for key, group in ours.items() if key[1] == "auto"}
+        for kind, some in ((f"best of {len(ours)} of ours", ours), (f"auto, best of {len(of_auto)} lam", of_auto)):
+            ratio = worst_ratio(some, run, column)
+            bars.append(Bar(f"{data}, {what}: CPU s, {kind} / {name}, worst point", ratio, 1.0))
     return bars
 
 
-def to_primal(goal: float, run: Run) -> float:
-    at = np.flatnonzero(run.primal <= goal)
+def worst_ratio(ours: Runs, peer: Run, column: str) -> float:
+    """Over the points of a peer that improve on its earlier ones, of the lowest median over seeds to the same."""
+    goals = getattr(peer, column)
+    improves = np.minimum.accumulate(goals) == goals
+    return max(
+        min(float(np.median([seconds_to(goal, run, column) for run in group])) for group in ours.values()) / seconds
+        for goal, seconds in zip(goals[improves], peer.seconds[improves], strict=True)
+    )
+
+
+def seconds_to(goal: float, run: Run, column: str) -> float:
+    at = np.flatnonzero(getattr(run, column) <= goal)
     return float(run.seconds[at[0]]) if len(at) else np.inf
-
-
-def worst_ratio(
-    runs: Runs, goals: np.ndarray, peer: Run, seconds: Callable[[float, Run], float], lams: tuple[str, ...]
-) -> tuple[float, str]:
-    """Over the points of a peer, of our best median over seeds to the same; and whose that is."""
-    ratios = []
-    for goal, theirs in zip(goals, peer.seconds, strict=True):
-        ours = {
-            f"{name}, {lam}": float(np.median([seconds(goal, run) for run in group]))
-            for (lam, name), group in runs.items()
-            if lam in lams and name in SOLVERS
-        }
-        best = min(ours, key=ours.__getitem__)
-        ratios.append((ours[best] / theirs, best))
-    return max(ratios)
 
 
 def ocr_large(runs: Runs) -> list[Bar]:
     bars, known = [], brackets(runs)
     if "0.01" in known:
-        ours = [efforts(runs["0.01", name], known["0.01"][0]) for name in SOLVERS if ("0.01", name) in runs]
+        ours = [efforts(runs["0.01", name], known["0.01"][0]) for name in UNTUNED if ("0.01", name) in runs]
         best = np.min(ours, axis=0)[:, 1]
         for name, theirs in ELSEWHERE.items():
             bars += [
@@ -92,9 +89,9 @@ def hard_bars(runs: Runs, known: dict[str, tuple[float, float]]) -> list[Bar]:
         return []
     planes = [
         run.to(2.2e-3, known[HARD][0])[0]
-        for name in SOLVERS
-        if name.startswith("cutting plane")
-        for run in runs.get((HARD, name), [])
+        for (lam, name), group in runs.items()
+        if lam == HARD and "cutting plane" in name
+        for run in group
     ]
     gaps = [effort_to(2e-3, run.primal - run.dual, run.seconds) for run in runs.get((HARD, "auto"), [])]
     return [

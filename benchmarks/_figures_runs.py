@@ -99,11 +99,6 @@ class Run(NamedTuple):
         above = np.maximum(self.primal - optimum, 1e-300)
         return effort_to(goal, above, self.passes), effort_to(goal, above, self.seconds)
 
-    def to_error(self, goal: float) -> float:
-        """CPU seconds until the test error is no higher."""
-        at = np.flatnonzero(self.error <= goal)
-        return float(self.seconds[at[0]]) if len(at) else np.inf
-
 
 Key = tuple[str, str]  # lam, solver
 Runs = dict[Key, list[Run]]  # one a seed

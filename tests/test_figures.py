@@ -129,3 +129,20 @@ def test_benchopt_runs(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=interpreted)
     assert done.returncode == 0, done.stderr
     assert "FW" in done.stdout and "error" not in done.stdout.lower()
+
+
+def test_bars_compare_with_peers_where_these_improve_and_leave_tuned_solvers_out(module):
+    bars, Run = module("_figures_bars"), module("_figures_runs").Run
+    ours = Run(
+        np.arange(3.0), np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.5, 0.2]), np.zeros(3), np.array([0.9, 0.3, 0.1])
+    )
+    peer = Run(
+        np.arange(3.0), np.array([1.0, 4.0, 5.0]), np.full(3, np.nan), np.full(3, np.nan), np.array([0.4, 0.1, 0.2])
+    )
+    tuned = ours._replace(seconds=ours.seconds / 100)
+    runs = {("1/n", "auto"): [ours], ("1/n", "ssg-wavg, tuned"): [tuned], ("any", "crfsuite, ap"): [peer]}
+    best, auto = bars.peer_bars("some data", runs)
+    assert best.value == auto.value == 1.0  # 0.3 after 1 s where the peer has 0.4; 0.1 after 2 s instead of 4 s
+    assert "best of 1 of ours" in best.name and "lam" in auto.name
+    never = {**runs, ("any", "crfsuite, ap"): [peer._replace(error=np.array([0.4, 0.05, 0.2]))]}
+    assert not bars.peer_bars("some data", never)[0].met
