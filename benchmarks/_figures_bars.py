@@ -59,7 +59,11 @@ def worst_ratio(ours: Runs, peer: Run, column: str) -> float:
     goals = getattr(peer, column)
     improves = np.minimum.accumulate(goals) == goals
     return max(
-        min(float(np.median([seconds_to(goal, run, column) for run in group])) for group in ours.values()) / seconds
+        min(
+            [float(np.median([seconds_to(goal, run, column) for run in group])) for group in ours.values()],
+            default=np.inf,
+        )
+        / seconds
         for goal, seconds in zip(goals[improves], peer.seconds[improves], strict=True)
     )
 
