@@ -10,9 +10,9 @@ from maxmargin.structures.verbs import dimension
 class Objective(BaseObjective):
     name = "Structural SVM"
     min_benchopt_version = "1.8"
-    requirements = ["pip::maxmargin"]  # noqa: RUF012
+    requirements = ["pip::maxmargin"]
     sampling_strategy = "callback"
-    parameters = {"lam": [0.01, 0.001, "1/n"]}  # noqa: RUF012
+    parameters = {"lam": [0.01, 0.001, "1/n"]}
     test_dataset_name = "dates"
 
     def set_data(self, trial: Trial):

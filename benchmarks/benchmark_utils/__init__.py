@@ -36,7 +36,7 @@ class MaxMarginSolver(BaseSolver):
     sampling_strategy = "callback"
     # the best primal value so far stays that of no weights at all for a while, where steps are long at first
     stopping_criterion = SufficientProgressCriterion(strategy="callback", patience=20)
-    requirements = ["pip::maxmargin"]  # noqa: RUF012
+    requirements = ["pip::maxmargin"]
 
     def make(self, problem: Any, lam: float) -> Any:
         raise NotImplementedError

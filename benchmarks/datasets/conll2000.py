@@ -5,4 +5,4 @@ class Dataset(TrialDataset):
     """Chunking of sentences."""
 
     name = "CoNLL-2000"
-    parameters = {"n_samples": [None]}  # noqa: RUF012
+    parameters = {"n_samples": [None]}

@@ -5,4 +5,4 @@ class Dataset(TrialDataset):
     """Dates written by hand, bundled with the library."""
 
     name = "dates"
-    parameters = {"n_samples": [None]}  # noqa: RUF012
+    parameters = {"n_samples": [None]}

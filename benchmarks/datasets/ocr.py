@@ -5,7 +5,7 @@ class Dataset(TrialDataset):
     """Handwritten words, letter by letter, at the splits of the papers."""
 
     name = "OCR"
-    parameters = {"split": ["small", "large"], "n_samples": [None]}  # noqa: RUF012
+    parameters = {"split": ["small", "large"], "n_samples": [None]}
 
     def trial_name(self) -> str:
         return f"OCR-{self.split}"

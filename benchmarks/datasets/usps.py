@@ -5,4 +5,4 @@ class Dataset(TrialDataset):
     """Digits: several classes, without structure."""
 
     name = "USPS"
-    parameters = {"n_samples": [None]}  # noqa: RUF012
+    parameters = {"n_samples": [None]}

@@ -5,4 +5,4 @@ class Dataset(TrialDataset):
     """English words matched with French ones."""
 
     name = "word alignment"
-    parameters = {"n_samples": [None]}  # noqa: RUF012
+    parameters = {"n_samples": [None]}

@@ -7,7 +7,7 @@ class Solver(MaxMarginSolver):
     """Block-coordinate Frank-Wolfe, with its exchangeable parts."""
 
     name = "BCFW"
-    parameters = {  # noqa: RUF012
+    parameters = {
         "step, sampling, averaging, cache": [
             ("fw", "uniform", None, False),
             ("fw", "uniform", "weighted", False),

@@ -7,7 +7,7 @@ class Solver(MaxMarginSolver):
     """Cutting planes with one slack, or one a sample."""
 
     name = "cutting plane"
-    parameters = {"slack": ["one", "n"]}  # noqa: RUF012
+    parameters = {"slack": ["one", "n"]}
 
     def make(self, problem, lam):
         return CuttingPlane(self.slack)

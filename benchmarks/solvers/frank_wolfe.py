@@ -7,7 +7,7 @@ class Solver(MaxMarginSolver):
     """Batch Frank-Wolfe."""
 
     name = "FW"
-    parameters = {"line_search": [True]}  # noqa: RUF012
+    parameters = {"line_search": [True]}
 
     def make(self, problem, lam):
         return FrankWolfe(self.line_search, gap_every=1)

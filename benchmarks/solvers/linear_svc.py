@@ -8,7 +8,7 @@ class Solver(BaseSolver):
     """scikit-learn's LinearSVC(multi_class="crammer_singer"), liblinear's dual method; the same objective."""
 
     name = "LinearSVC"
-    requirements = ["pip::scikit-learn"]  # noqa: RUF012
+    requirements = ["pip::scikit-learn"]
     sampling_strategy = "tolerance"
 
     def skip(self, trial, lam):

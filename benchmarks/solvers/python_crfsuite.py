@@ -9,8 +9,8 @@ class Solver(BaseSolver):
     """Log-linear chains: another objective, so that test errors are what to compare."""
 
     name = "crfsuite"
-    requirements = ["pip::python-crfsuite"]  # noqa: RUF012
-    parameters = {"algorithm": ["lbfgs", "l2sgd", "ap"]}  # noqa: RUF012
+    requirements = ["pip::python-crfsuite"]
+    parameters = {"algorithm": ["lbfgs", "l2sgd", "ap"]}
     sampling_strategy = "iteration"
     stopping_criterion = SufficientProgressCriterion(
         strategy="iteration", key_to_monitor="objective_test_error", patience=5

@@ -28,9 +28,9 @@ from .result import Record
 
 COMPILED_CHUNK = 100
 
-# Rates of blocks: halved until the dual value rises, and then raised a little. Not below this share of the first one:
-# a block that rounding keeps from rising is at its optimum, and must be able to follow when others move.
-FASTER, LOWEST = 1.05, 1e-4
+# Rates of blocks: halved until the dual value rises, and then raised a little, within these multiples of the first one:
+# a block at its optimum must be able to follow when others move.
+FASTER, LOWEST, HIGHEST = 1.05, 1e-4, 1e6
 
 # Log odds of true parts at the start: no output may have probability 0, it could never get another one.
 ODDS = 8.0
@@ -64,6 +64,8 @@ class ExponentiatedGradient(Solver):
                 "structure of your own needs exp_oracle(v, i, emphasis); elsewhere take another solver"
             )
         check_positive("rate", self.rate)
+        if self.rate == np.inf:
+            raise ValueError("rate must be finite")
         draw, box = DRAWS[self.sampling], self.box(problem)
         return ExponentiatedEngine(Passes(problem, n_jobs), lam, float(self.rate), draw, box, state, random_state)
 
@@ -94,7 +96,7 @@ def exponentiated_steps(problem, blocks, tilts, expectation, work, w, lam, order
             gain = problem.weight[i] * (value - current) - 0.5 * lam * scale * scale * norm
             if gain >= 0.0:
                 move_to_expectation(problem, blocks, tilts, expectation, work, w, i, scale)
-                rates[i] *= FASTER
+                rates[i] = min(FASTER * rates[i], HIGHEST / LOWEST * lowest)
                 break
             if rates[i] < lowest:
                 break

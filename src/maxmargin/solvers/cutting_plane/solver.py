@@ -11,6 +11,7 @@ from ..block_coordinate.memory import Memory, NoCache, NoMemory
 from ..block_coordinate.samplers import DRAWS
 from ..block_coordinate.solver import Cache, as_cache, growing_memory
 from ..block_coordinate.steps import PairwiseStep
+from ..catalyst import Catalyst
 from ..driver import Engine
 from .n_slack import NSlackEngine
 from .one_slack import OneSlackEngine
@@ -25,7 +26,8 @@ class CuttingPlane(Solver):
     cache : False, True or a `Cache`, whose capacity and max_bytes count: remember outputs. With one slack, constraints
         are made of remembered outputs as long as these cut off enough, and the oracle is asked only then. With n slacks
         the remembered outputs are the constraints, so there is always a cache
-    gap_every : passes between two records of the history
+    gap_every : passes between two records of the history; with one slack they cost nothing. With n slacks, passes over
+        the remembered outputs count, four for each of the oracle
     lower, upper : bounds on w, numbers or arrays of its length
     positive : indices, mask or slice of w whose weights must be >= 0
     """
@@ -34,7 +36,7 @@ class CuttingPlane(Solver):
         self,
         slack: str = "one",
         cache: bool | Cache = True,
-        gap_every: float = 5,
+        gap_every: float = 25,
         *,
         lower: Any = None,
         upper: Any = None,
@@ -72,9 +74,9 @@ def _several(
         step=PairwiseStep(False),
         cache=NoCache(0.0),
         memory=growing_memory(problem, as_cache(solver.cache) or Cache()),
-        averages=False,
+        averages=True,
         box=solver.box(problem),
-        acceleration=None,
+        acceleration=Catalyst(),
     )
     return NSlackEngine(Passes(problem, n_jobs), lam, parts, state, random_state)
 
