@@ -29,9 +29,9 @@ SOLVERS = {
     "subgradient batch": Subgradient(batch=True),
     "perceptron": Perceptron(),
     "perceptron uniform": Perceptron("uniform", positive=[0]),
-    "one slack": CuttingPlane(),
-    "one slack asked": CuttingPlane(cache=False, lower=-0.3),
-    "n slacks": CuttingPlane("n"),
+    "one slack": CuttingPlane(gap_every=1),
+    "one slack asked": CuttingPlane(cache=False, gap_every=1, lower=-0.3),
+    "n slacks": CuttingPlane("n", gap_every=5),  # certificates are where runs end
     "expectations": ExponentiatedGradient(),
     "expectations uniform": ExponentiatedGradient(1.0, "uniform"),
 }

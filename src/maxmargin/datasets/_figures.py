@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import ndimage
+import scipy
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -140,7 +140,7 @@ def _image(rng: np.random.Generator, pose: np.ndarray, size: int, clutter: int, 
         image = np.maximum(image, thickness + 0.5 - _distance(pixels, start, end))
     head = np.linalg.norm(pixels - pose[_NAMES.index("head")], axis=-1)
     image = np.maximum(image, 3.0 * thickness + 0.5 - head)
-    return ndimage.gaussian_filter(np.minimum(image, 1.0), 0.7) + rng.normal(scale=noise, size=(size, size))
+    return scipy.ndimage.gaussian_filter(np.minimum(image, 1.0), 0.7) + rng.normal(scale=noise, size=(size, size))
 
 
 def _distance(pixels: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -152,9 +152,9 @@ def _distance(pixels: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndar
 
 def _features(image: np.ndarray) -> np.ndarray:
     """(H, W, 54), each channel at the pixel and around it."""
-    channels = [ndimage.gaussian_filter(image, sigma) for sigma in (1.0, 2.5)]
+    channels = [scipy.ndimage.gaussian_filter(image, sigma) for sigma in (1.0, 2.5)]
     # second derivatives across a bar are its ridge: steerable, so that three filters give every direction
-    xx, xy, yy = (ndimage.gaussian_filter(image, 1.5, order=order) for order in ((0, 2), (1, 1), (2, 0)))
+    xx, xy, yy = (scipy.ndimage.gaussian_filter(image, 1.5, order=order) for order in ((0, 2), (1, 1), (2, 0)))
     for angle in _ORIENTATIONS:
         c, s = np.cos(angle), np.sin(angle)
         channels.append(10.0 * np.maximum(0.0, -(s * s * xx - 2 * s * c * xy + c * c * yy)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
-from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 
@@ -24,6 +23,8 @@ def find_anchors(positions: np.ndarray, parents: np.ndarray, n_types: int, weigh
     Where there are fewer different displacements than types, some are repeated. The seed is fixed: anchors belong to
     the data, as features do.
     """
+    from sklearn.cluster import KMeans  # imports half of scikit-learn
+
     anchors = np.zeros((len(parents), n_types, 2))
     with threadpool_limits(1):  # threads that wait for each other cost more than these few points do
         for part in np.flatnonzero(parents >= 0):
