@@ -46,6 +46,7 @@ class Entry(NamedTuple):
     seeded: bool = True
     suits: Callable[[Any], bool] = lambda problem: True
     tries: np.ndarray | None = None  # lengths of first steps
+    least: float = 1.0  # passes between two looks
 
 
 def accelerated(trial: Trial, lam: float, length: float) -> Solver:
@@ -65,7 +66,7 @@ SOLVERS: dict[str, Entry] = {
         lambda trial, lam, length: Subgradient(Decay(length), batch=True, gap_every=ALL), seeded=False, tries=BATCH
     ),
     "cutting plane, 1 slack": Entry(lambda *_: CuttingPlane("one", gap_every=FREE), seeded=False),
-    "cutting plane, n slacks": Entry(lambda *_: CuttingPlane("n", gap_every=FREE), seeded=False),
+    "cutting plane, n slacks": Entry(lambda *_: CuttingPlane("n"), least=CuttingPlane("n").gap_every),
     "exp. gradient": Entry(lambda *_: ExponentiatedGradient(gap_every=ALL), suits=can_expect),
     "perceptron": Entry(lambda *_: Perceptron(gap_every=ALL), suits=can_decode),
 }
@@ -116,13 +117,14 @@ class Rare:
     """
 
     most: float  # passes between two certificates
+    least: float = 1.0
     tol: float = TOL
     max_passes: float = np.inf
     max_seconds: None = None
     gap_every: float = 1.0
 
     def plan(self, passes: float, seconds: float, budget: float) -> None:
-        grown = passes + min(max((RARER - 1.0) * passes, 1.0), self.most)
+        grown = passes + min(max((RARER - 1.0) * passes, self.least), self.most)
         in_time = passes * budget / max(seconds, 1e-9) if passes else np.inf
         self.gap_every = max(min(grown, in_time), passes + 0.2)
 
@@ -141,8 +143,9 @@ def warm(data: str, n: int | None, solver: str) -> None:
 def follow(task: Task) -> Run:
     trial = task.trial
     lam = value_of(task.lam, trial.n)
-    solver = SOLVERS[task.solver].make(trial, lam, task.length)
-    limits = Rare(solver.gap_every)
+    entry = SOLVERS[task.solver]
+    solver = entry.make(trial, lam, task.length)
+    limits = Rare(solver.gap_every, entry.least, gap_every=entry.least)
     rows: list[tuple[float, float, float, float, float]] = []
     aside = 0.0  # CPU seconds of looking
 
