@@ -220,24 +220,34 @@ class CacheRule(NamedTuple):
 
 
 @helper
-def corner_from_memory(memory, problem, work, w, i):
-    """The best of the outputs remembered becomes the corner; returns its value."""
+def best_slot(memory, problem, work, w, i):
+    """The slot whose output has the highest value, and that value."""
     best, value = -1, -np.inf
     for j in range(memory.filled[i]):
         candidate = slot_value(problem, memory.labelings, work, w, i, j)
         if candidate > value:
             best, value = j, candidate
+    return best, value
+
+
+@helper
+def corner_from_memory(memory, problem, work, w, i):
+    """The best of the outputs remembered becomes the corner; returns its value."""
+    best, value = best_slot(memory, problem, work, w, i)
     take_corner(problem, memory.labelings, work, i, best)
     return value
 
 
 @implements(corner_from_cache, CacheRule)
 def _(cache, memory, problem, work, w, i, current, gap, total_gap, n):
-    value = corner_from_memory(memory, problem, work, w, i)
+    best, value = best_slot(memory, problem, work, w, i)
     promise = problem.weight[i] * (value - current)
     # an infinite F or nu means never, also where the known gap is 0 and the product is not a number
     good = promise > 0.0 and promise >= cache.F * gap and promise >= cache.nu / n * total_gap
-    return value if good else -np.inf
+    if not good:
+        return -np.inf
+    take_corner(problem, memory.labelings, work, i, best)
+    return value
 
 
 class Remembered(NamedTuple):
