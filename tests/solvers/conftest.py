@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from maxmargin.solvers.base import as_generator
+from maxmargin._parameters import as_generator
 from maxmargin.solvers.cutting_plane import cuts
 from maxmargin.structures.verbs import find_corner, find_potentials_with, new_work
 from reference import softmax

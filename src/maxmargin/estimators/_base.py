@@ -13,7 +13,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ..solvers import Record, Solver, Status, get_solver
-from ..solvers.base import fingerprint
+from ..structures.fingerprint import fingerprint
 
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
 BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")

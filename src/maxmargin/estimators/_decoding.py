@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..solvers.base import count_threads, on_ranges
+from .._parameters import count_threads
+from .._threads import on_ranges
 from ..structures.pairwise import decode, decode_marginals, decode_max_marginals, decode_top, pairwise_work
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._parameters import check_count
 from ..inference import make_cut_plan, make_junction_plan, make_relaxed_plan, make_tree_plan
-from ..solvers.base import check_count
 from ..structures.known import KnownProblem
 from ..structures.pairwise import PairwiseProblem
 from ..structures.relaxed import Relaxations

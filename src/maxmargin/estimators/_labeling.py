@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..solvers.base import check_count, check_positive
+from .._parameters import check_count, check_positive
 from ._base import MaxMarginEstimator
 from ._decoding import Scored
 from ._inputs import check_sample_weight, encode_labels, stack_labels, unstack

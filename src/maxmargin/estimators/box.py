@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from .._parameters import check_count
 from ..metrics import box_iou
-from ..solvers.base import check_count
 from ..structures.boxes import (
     BoxCandidates,
     DenseImage,

@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing as take
 from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._parameters import check_limits
 from ..solvers import Status
-from ..solvers.base import check_limits
 from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, defaults_of, init_of
 from ._inputs import check_sample_weight, needs_vectorizer, split_chains, stack_labels, stack_sequences, unstack

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from .._parameters import check_count
 from ..inference.matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
-from ..solvers.base import check_count
 from ..structures.known import KnownProblem
 from ..structures.matching import Matchings, pair_scores
 from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of

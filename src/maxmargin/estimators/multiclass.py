@@ -12,7 +12,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..solvers.base import check_count, check_positive
+from .._parameters import check_count, check_positive
 from ..structures.multiclass import make_multiclass_problem
 from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
 from ._inputs import check_sample_weight

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from .._parameters import check_count
 from ..inference.pose import Springs, best_pose, make_part_tree
-from ..solvers.base import check_count
 from ..structures.known import KnownProblem
 from ..structures.pose import PoseModel, Poses, make_pose_model, truncated_distances
 from ..structures.relations import steadiest_tree

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
-import os
-import zlib
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._compile import runs_compiled
+from .._parameters import check_limits, check_positive, count_threads
 from .._sums import dot
+from .._threads import on_ranges
 from ..structures import as_problem
+from ..structures.fingerprint import fingerprint
 from ..structures.verbs import dimension, inner, n_blocks, new_work
 from .box import box_for
 from .driver import Callback, Engine, Limits, drive
@@ -74,69 +73,6 @@ class Solver(BaseEstimator):
     def box(self, problem: Any) -> Any:
         """The bounds on the weights of a problem."""
         return box_for(problem, self.lower, self.upper, self.positive)
-
-
-def check_limits(tol: Any, max_passes: Any, max_seconds: Any) -> None:
-    check_positive("max_passes", max_passes)
-    if max_seconds is not None:
-        check_positive("max_seconds", max_seconds)
-    if not isinstance(tol, numbers.Real) or not float(tol) >= 0:
-        raise ValueError(f"tol must be a number >= 0, got {tol!r}")
-
-
-def check_positive(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) > 0:
-        raise ValueError(f"{name} must be a number > 0, got {value!r}")
-
-
-def check_count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
-    return int(value)
-
-
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {sorted(choices)}, got {value!r}")
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """A generator for any of scikit-learn's ways to say `random_state`."""
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31 - 1)
-    return np.random.default_rng(random_state)
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """Number of threads for scikit-learn's `n_jobs`: None is 1, -1 is all cores."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be a non-zero integer or None, got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
-
-
-def on_ranges(n: int, n_threads: int, call: Callable[[int, int], None]) -> None:
-    """Call ``call(first, last)`` for ranges that cover ``range(n)``, one thread each."""
-    n_threads = min(n_threads, n)
-    bounds = np.linspace(0, n, n_threads + 1).astype(int).tolist()
-    if n_threads == 1:
-        call(0, n)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(call, bounds[:-1], bounds[1:]))
-
-
-def fingerprint(problem: Any) -> int:
-    """A number that tells the data of two problems apart."""
-    parts = problem if isinstance(problem, tuple) else problem.fingerprint_parts()
-    total = 1
-    for part in parts:
-        if isinstance(part, tuple):
-            total = zlib.adler32(str(fingerprint(part)).encode(), total)
-        else:
-            total = zlib.adler32(np.ascontiguousarray(part).data, total)
-    return total
 
 
 def check_state(state: Any, kind: type, problem: Any) -> None:

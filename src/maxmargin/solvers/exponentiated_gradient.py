@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import kernel, runs_compiled
+from .._parameters import as_generator, check_choice, check_positive
+from ..structures.fingerprint import fingerprint
 from ..structures.verbs import (
     block_value,
     can_expect,
@@ -20,7 +22,7 @@ from ..structures.verbs import (
     new_expectation,
     new_tilts,
 )
-from .base import Passes, Solver, as_generator, check_choice, check_positive, check_state, fingerprint
+from .base import Passes, Solver, check_state
 from .block_coordinate.samplers import DRAWS, Draw, draw_blocks
 from .objective import Certified, DualPoint, Objective
 from .passes import gap_pass

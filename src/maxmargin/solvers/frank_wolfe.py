@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._sums import dot
-from .base import Passes, Solver, check_state, fingerprint
+from ..structures.fingerprint import fingerprint
+from .base import Passes, Solver, check_state
 from .box import same_bounds
 from .objective import Certified, DualPoint, Objective
 from .passes import corner_pass

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._parameters import check_choice
 from ..structures.verbs import can_decode
-from .base import Passes, Solver, check_choice
+from .base import Passes, Solver
 from .block_coordinate.samplers import DRAWS
 from .descent import Mistakes
 from .objective import Certified

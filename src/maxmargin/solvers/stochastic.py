@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import runs_compiled
-from .base import Passes, as_generator, check_state, fingerprint
+from .._parameters import as_generator
+from ..structures.fingerprint import fingerprint
+from .base import Passes, check_state
 from .block_coordinate.samplers import Draw, draw_blocks
 from .box import same_bounds, truncate
 from .descent import MASS, SCALE, TOTAL, descend, importance, shrinkage, step_length

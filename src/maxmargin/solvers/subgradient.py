@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .base import Passes, Solver, check_choice, check_positive
+from .._parameters import check_choice, check_positive
+from .base import Passes, Solver
 from .block_coordinate.samplers import DRAWS
 from .descent import Decaying, Pegasos
 from .stochastic import BatchEngine, StochasticEngine

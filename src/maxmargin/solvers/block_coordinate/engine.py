@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import runs_compiled
+from ..._parameters import as_generator
+from ...structures.fingerprint import fingerprint
 from ...structures.verbs import mean_loss, new_blocks, new_totals
-from ..base import Passes, as_generator, check_state, fingerprint
+from ..base import Passes, check_state
 from ..box import release_all, same_bounds, truncate
 from ..catalyst import Catalyst, problems_for
 from ..objective import Certified, DualPoint, Objective

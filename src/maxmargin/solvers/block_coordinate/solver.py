@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._parameters import check_choice
 from ...structures.verbs import new_labelings, output_bound, output_bytes
-from ..base import Passes, Solver, check_choice
+from ..base import Passes, Solver
 from ..catalyst import Catalyst, as_catalyst
 from .engine import BlockEngine, Parts
 from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._sums import dot
-from ..base import Passes, check_state, fingerprint
+from ...structures.fingerprint import fingerprint
+from ..base import Passes, check_state
 from ..block_coordinate.memory import Memory, NoMemory
 from ..box import same_bounds
 from ..objective import Certified, DualPoint, Objective

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..base import Passes, Solver, check_choice
+from ..._parameters import check_choice
+from ..base import Passes, Solver
 from ..block_coordinate.engine import BlockEngine, Parts
 from ..block_coordinate.memory import Memory, NoCache, NoMemory
 from ..block_coordinate.samplers import DRAWS

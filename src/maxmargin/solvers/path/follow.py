@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import check_positive
+from ..._parameters import check_positive
 from .path import Callback, Path
 from .rules import ApproximatePath, Grid
 from .runs import Effort, Run, certified, unchecked

@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from tqdm.auto import tqdm
 
+from ..._parameters import check_limits, check_positive
 from ...structures import as_problem
-from ..base import Passes, check_limits, check_positive
+from ..base import Passes
 from ..box import is_cone
 from ..driver import Interrupt
 from ..objective import Bracket, Certified, Objective
