@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ._figures_runs import SOLVERS, Run, Runs
-from ._figures_store import brackets, drawn
+from .runs import SOLVERS, Run, Runs
+from .store import brackets, drawn
 
 GOALS = (1e-1, 1e-2, 1e-3)
 SHORT = {  # columns of the summary: the family, and its members, of which the best counts

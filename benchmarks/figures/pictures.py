@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._figures_runs import Run, Runs
-from ._figures_store import brackets, drawn
-from ._figures_tables import lams_of
+from .runs import Run, Runs
+from .store import brackets, drawn
+from .tables import lams_of
 
 SUBOPTIMALITY, ERROR = "primal suboptimality", "test error"
 PASSES, SECONDS = "effective passes (oracle calls / n)", "CPU seconds"

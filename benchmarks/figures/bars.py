@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._figures_peers import PEERS
-from ._figures_runs import SOLVERS, Run, Runs
-from ._figures_store import brackets
-from ._figures_tables import efforts
-from ._report import Bar, effort_to
+from .._report import Bar, effort_to
+from .peers import PEERS
+from .runs import SOLVERS, Run, Runs
+from .store import brackets
+from .tables import efforts
 
 # CPU seconds to suboptimalities of 1e-2 and 1e-3 on OCR-large at lam = 0.01, on a machine of this kind; not rerun here
 ELSEWHERE = {

@@ -11,12 +11,12 @@ import numpy as np
 from maxmargin.solvers import BlockFrankWolfe, Cache
 from maxmargin.solvers.diagnostics import block_gaps, curvature_bounds, nonuniformity, predicted_speedup
 
-from ._gaps_compare import compare
-from ._gaps_runs import GAP_EVERY, LAMS, VARIANTS, Run, Runs, Variant
-from ._problems import load
-from ._report import in_turn
+from .._problems import load
+from .._report import in_turn
+from .compare import compare
+from .runs import GAP_EVERY, LAMS, VARIANTS, Run, Runs, Variant
 
-OUTPUT = Path(__file__).parent / "output"
+OUTPUT = Path(__file__).parents[1] / "output"
 NEVER = Cache(F=1e300, nu=1e300)  # remembers outputs, never uses them; infinity times a gap of 0 would
 
 PANELS = [  # what is drawn against what

@@ -10,12 +10,12 @@ import numpy as np
 from benchopt import BaseDataset, BaseSolver
 from benchopt.stopping_criterion import SufficientProgressCriterion
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # benchopt's command does not look into the current folder
 
-from benchmarks._figures_peers import CrfSuite, fitted_svc, packed  # noqa: E402, F401
 from benchmarks._trials import Trial, load_trial  # noqa: E402
+from benchmarks.figures.peers import CrfSuite, fitted_svc, packed  # noqa: E402, F401
 
 TOL = 1e-8
 

@@ -24,8 +24,8 @@ from maxmargin.solvers import (
 from maxmargin.solvers.driver import drive
 from maxmargin.structures.verbs import can_decode, can_expect
 
-from ._report import effort_to
-from ._trials import Trial, load_trial
+from .._report import effort_to
+from .._trials import Trial, load_trial
 
 RARER, TOL = 1.4, 1e-4  # passes between two looks grow by this; a run ends at this certified gap
 PILOT_PASSES = 10.0  # lengths of first subgradient steps are tried for so long

@@ -14,12 +14,11 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from ._gaps_compare import Comparison, compare, late_rate, passes_a_decade
-from ._gaps_figures import draw, figure_one
-from ._gaps_runs import LAMS, VARIANTS, Key, Run, Runs, Task, Variant, solve, solve_groups
-from ._report import Bar, arguments, finish, in_turn
+from .._report import Bar, arguments, finish, in_turn
+from .compare import Comparison, compare, late_rate, passes_a_decade
+from .pictures import draw, figure_one
+from .runs import LAMS, VARIANTS, Key, Run, Runs, Task, Variant, solve, solve_groups
 
 LARGE_LAM = "10/n"
 END, END_SECONDS = 1e-8, 250.0  # CPU seconds, each run
@@ -239,8 +238,3 @@ def main() -> None:
         bars += answer_rates(to_the_end(workers))
     print(f"\n{time.perf_counter() - began:.0f} s in all")
     finish(bars)
-
-
-if __name__ == "__main__":
-    with threadpool_limits(1):  # waiting BLAS threads count as CPU seconds
-        main()

@@ -23,17 +23,15 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from threadpoolctl import threadpool_limits
-
-from . import _figures_store as store
-from ._figures_bars import bars_of
-from ._figures_peers import ask, peer_tasks
-from ._figures_pictures import draw, draw_summary
-from ._figures_runs import SOLVERS, Pilot, Runs, Task, solve, tuned_length, warm
-from ._figures_store import OUTPUT, REFERENCE
-from ._figures_tables import print_table, write_tables
-from ._report import Bar, finish, in_turn
-from ._trials import load_trial
+from .._report import Bar, finish, in_turn
+from .._trials import load_trial
+from . import store
+from .bars import bars_of
+from .peers import ask, peer_tasks
+from .pictures import draw, draw_summary
+from .runs import SOLVERS, Pilot, Runs, Task, solve, tuned_length, warm
+from .store import OUTPUT, REFERENCE
+from .tables import print_table, write_tables
 
 SEEDS, MINUTES = 10, 45.0
 LONGER = 4.0  # times the CPU seconds of a run, for the one that is to know the optimum
@@ -146,8 +144,3 @@ def main() -> None:
     if not kept:
         sys.exit(f"there are no runs in {folder} to draw: leave --redraw out")
     finish(show(folder, kept))
-
-
-if __name__ == "__main__":
-    with threadpool_limits(1):  # waiting BLAS threads count as CPU seconds
-        main()

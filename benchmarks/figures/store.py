@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ._figures_runs import Run, Runs
+from .runs import Run, Runs
 
-OUTPUT = Path(__file__).parent / "output" / "figures"
+OUTPUT = Path(__file__).parents[1] / "output" / "figures"
 REFERENCE = "reference, "  # and the solver: a long run, for the optimum and for bars; not drawn
 
 

@@ -13,8 +13,8 @@ from maxmargin.solvers.diagnostics import cache_hit_rate
 from maxmargin.solvers.passes import hinge_pass
 from maxmargin.structures.verbs import new_work
 
-from ._problems import load
-from ._report import in_turn
+from .._problems import load
+from .._report import in_turn
 
 GAP_EVERY = 5  # passes of steps
 LAMS = {"10/n": 10.0, "1/n": 1.0, "0.1/n": 0.1}

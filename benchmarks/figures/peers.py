@@ -17,8 +17,8 @@ from sklearn.svm import LinearSVC
 
 from maxmargin import ChainSVM, MulticlassSVM
 
-from ._figures_runs import Run, value_of
-from ._trials import Trial, load_trial
+from .._trials import Trial, load_trial
+from .runs import Run, value_of
 
 ITERATIONS = (1, 2, 5, 10, 20, 50)
 TOLERANCES = (1.0, 0.3, 0.1, 0.03, 0.01)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._gaps_runs import Run
-from ._report import effort_to
+from .._report import effort_to
+from .runs import Run
 
 GOAL = 0.01  # of the first gap
 
