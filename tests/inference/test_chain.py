@@ -8,9 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from maxmargin._compile import kernel
 from maxmargin.inference.beam import new_beam
-from maxmargin.inference.chain import (
-    EdgeSum,
-    EveryEdge,
+from maxmargin.inference.chain.passes import (
     forward_backward,
     max_marginals,
     new_chain_sums,
@@ -60,11 +58,12 @@ def find_all(node, edge, start, end, table, beam, k, labels, values, sums, node_
     return count, forward_backward(node, edge, start, end, sums, len(node), node_out, pairs)
 
 
-def run_all(scores, k, pairs, run=find_all.interpreted):
+def run_all(scores, k, run=find_all.interpreted):
     """The k best, and marginals; working memory is longer than needed and full of rubbish."""
     length, n_labels = scores[0].shape
     beam, sums = new_beam(length + 1, k), new_chain_sums(length + 2, n_labels)
-    for array in [*beam, *sums, *pairs]:
+    pairs = np.zeros((length - 1, n_labels, n_labels))
+    for array in [*beam, *sums, pairs]:
         array.fill(-77)
     labels, values, nodes = (
         np.full((k, length + 1), -7, np.int32),
@@ -74,15 +73,7 @@ def run_all(scores, k, pairs, run=find_all.interpreted):
     table = np.full((length, n_labels), np.nan)
     count, value = run(*scores, table, beam, k, labels, values, sums, nodes, pairs)
     assert (labels[:, length] == -7).all()
-    return count, labels[:, :length], values, value, nodes, pairs[0]
-
-
-def every_edge(node, edge, start, end):
-    return EveryEdge(np.zeros((len(node) - 1, *edge.shape)))
-
-
-def edge_sum(node, edge, start, end):
-    return EdgeSum(np.zeros(edge.shape), np.zeros(edge.shape))
+    return count, labels[:, :length], values, value, nodes, pairs
 
 
 def close(node, edge, start, end):
@@ -158,7 +149,7 @@ def test_top_and_marginals_against_every_labeling(values):
     @settings(max_examples=60, deadline=None)
     def check(scores, k):
         labelings, all_scores = score_labelings(*scores)
-        count, labels, top, value, nodes, every = run_all(scores, k, every_edge(*scores))
+        count, labels, top, value, nodes, every = run_all(scores, k)
         near, row_of = close(*scores), {tuple(y): row for row, y in enumerate(labelings.tolist())}
         assert count == min(k, np.sum(all_scores > -np.inf))
         assert len({tuple(y) for y in labels[:count].tolist()}) == count
@@ -167,14 +158,12 @@ def test_top_and_marginals_against_every_labeling(values):
         assert [all_scores[row_of[tuple(y)]] for y in labels[:count].tolist()] == pytest.approx(top[:count], abs=near)
         graph = chain_graph(*scores)
         assert value == pytest.approx(graph_log_partition(graph), abs=near)
-        total = run_all(scores, 1, edge_sum(*scores))[-1]
         if value == -np.inf:
-            assert all((written == -77).all() for written in (nodes, every, total))
+            assert all((written == -77).all() for written in (nodes, every))
             return
         expected, tables = graph_marginals(graph)
         assert nodes == pytest.approx(np.array(expected), abs=1e-10 + near)
         assert every == pytest.approx(np.array(tables).reshape(every.shape), abs=1e-10 + near)
-        assert total == pytest.approx(np.sum(every, axis=0), abs=1e-10)
         assert np.sum(nodes, axis=1) == pytest.approx(np.ones(len(nodes)), abs=1e-10)
 
     check()
@@ -183,21 +172,21 @@ def test_top_and_marginals_against_every_labeling(values):
 @given(potentials(SMALL))
 @settings(max_examples=30, deadline=None)
 def test_the_first_of_the_top_is_the_best(scores):
-    labels = run_all(scores, 3, edge_sum(*scores))[1]
+    labels = run_all(scores, 3)[1]
     assert labels[0].tolist() == run_viterbi(*scores)[1].tolist()
 
 
 def test_marginals_are_slopes_of_the_log_partition():
     rng, step = np.random.default_rng(2), 1e-5
     scores = [rng.normal(size=shape) for shape in [(4, 3), (3, 3), (3,), (3,)]]
-    nodes, total = run_all(scores, 1, edge_sum(*scores))[-2:]
-    for part, expected in [(0, nodes), (1, total)]:
+    nodes, every = run_all(scores, 1)[-2:]
+    for part, expected in [(0, nodes), (1, every.sum(axis=0))]:
         for at in np.ndindex(expected.shape):
             values = []
             for sign in (1, -1):
                 moved = [one.copy() for one in scores]
                 moved[part][at] += sign * step
-                values.append(run_all(moved, 1, edge_sum(*scores))[3])
+                values.append(run_all(moved, 1)[3])
             assert expected[at] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-9)
 
 
@@ -227,7 +216,7 @@ def beyond_doubles():
 @pytest.mark.parametrize("case", list(beyond_doubles()), ids=lambda case: case[0])
 def test_scores_that_doubles_do_not_hold_as_exponentials(case):
     _, scores, value, last = case
-    *_, found, nodes, every = run_all(scores, 1, every_edge(*scores))
+    *_, found, nodes, every = run_all(scores, 1)
     assert found == pytest.approx(value, abs=1e-9)
     assert nodes[-1] == pytest.approx(last, abs=1e-10)
     assert np.sum(nodes, axis=1) == pytest.approx(np.ones(len(nodes)), abs=1e-10)
@@ -240,8 +229,8 @@ def test_compiled_top_and_marginals_agree():
     for length, n_labels, share, scale in [(1, 1, 0, 1), (1, 4, 0, 1), (6, 5, 0.3, 1), (9, 7, 0.1, 1e3), (30, 9, 0, 1)]:
         shapes = [(length, n_labels), (n_labels, n_labels), (n_labels,), (n_labels,)]
         scores = [np.where(rng.random(s) < share, -np.inf, scale * rng.normal(size=s)) for s in shapes]
-        plain = run_all(scores, 5, every_edge(*scores))
-        fast = run_all(scores, 5, every_edge(*scores), find_all.uncached)
+        plain = run_all(scores, 5)
+        fast = run_all(scores, 5, find_all.uncached)
         assert fast[0] == plain[0] > 0 and fast[1].tolist() == plain[1].tolist()
         for one, two in zip(fast[2:], plain[2:], strict=True):
             assert one == pytest.approx(two, abs=1e-11 * scale, nan_ok=True)

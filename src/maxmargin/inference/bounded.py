@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import helper, implements
-from .verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from .verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
 
 class Bounded(NamedTuple):
@@ -56,6 +56,11 @@ def _(plan, i, node, edge, scratch, k, labels, values):
 @implements(find_max_marginals, Bounded)
 def _(plan, i, node, edge, scratch, out):
     return find_max_marginals(plan.plan, i, bounded(plan, i, node, scratch), edge, scratch.inner, out)
+
+
+@implements(can_sum, Bounded)
+def _(plan):
+    return can_sum(plan.plan)
 
 
 @implements(find_marginals, Bounded)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compile import kernel
 from .distance_transform import Spring, new_grid_scratch, transform_grid
-from .tree_plan import make_tree_plan
+from .tree import make_tree_plan
 
 
 class Springs(NamedTuple):

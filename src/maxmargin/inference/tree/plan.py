@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..graphs import most, place_of, read_graphs, read_offsets, running_sum, starts_in_sample
+
 
 class TreePlan(NamedTuple):
     """Fields as in `verbs`, and in which order messages go. Nodes and edges are counted inside their sample."""
@@ -26,49 +28,63 @@ class TreePlan(NamedTuple):
 
 
 def make_tree_plan(offsets: ArrayLike, parents: ArrayLike, label_counts: int | ArrayLike, *, shared: bool) -> TreePlan:
-    """The plan of forests: sample i has the nodes ``offsets[i]`` to ``offsets[i + 1]``.
+    """Plan exact inference on trees and forests.
 
-    ``parents`` (N,) are counted inside the sample, -1 for roots; edges come in the order of their tails.
-    ``label_counts`` is one number or one a node. With `shared` all edges use table 0; otherwise each has its own, one
-    after the other from 0 in each sample.
+    Parameters
+    ----------
+    offsets : array_like of shape (n + 1,)
+        Sample i has the nodes ``offsets[i]:offsets[i + 1]``.
+    parents : array_like of shape (N,)
+        The parent of each node, counted inside the sample; -1 for roots. Every node that has one makes an edge, its
+        tail, with the parent as the head; edges come in the order of their tails.
+    label_counts : int or array_like of shape (N,)
+        Labels of all nodes, or of each.
+    shared : bool
+        All edges share one table of scores (then all nodes have as many labels); else each edge has its own, in the
+        order of the sample's edges.
+
+    Returns
+    -------
+    TreePlan
+        To ask with the verbs of `maxmargin.inference.verbs`.
+
+    Examples
+    --------
+    A root with two children; only the children have scores of their own, and equal labels are worth 1:
+
+    >>> import numpy as np
+    >>> from maxmargin.inference import make_tree_plan
+    >>> from maxmargin.inference.verbs import find_best, new_scratch
+    >>> plan = make_tree_plan([0, 3], [-1, 0, 0], 2, shared=True)
+    >>> labels = np.zeros(3, int)
+    >>> node = np.array([0.0, 0.0, 3.0, 0.0, 0.0, 0.5])
+    >>> float(find_best(plan, 0, node, np.eye(2).ravel(), new_scratch(plan, 1), labels))
+    5.0
+    >>> labels
+    array([0, 0, 0])
     """
-    offsets, parents = np.asarray(offsets, np.int64), np.asarray(parents, np.int64)
-    counts = np.broadcast_to(np.asarray(label_counts, np.int64), parents.shape)
-    if len(offsets) < 1 or offsets[0] != 0 or np.any(np.diff(offsets) < 0) or parents.shape != (offsets[-1],):
-        raise ValueError("offsets must rise from 0 to the number of nodes, the length of parents")
-    if np.any(counts < 1):
-        sample_at, node_at = _place_of(offsets, int(np.argmax(counts < 1)))
-        raise ValueError(f"sample {sample_at}: node {node_at} has no labels")
-    if shared and np.any(counts != counts[:1]):
-        raise ValueError("a table shared by all edges needs the same number of labels at all nodes")
+    offsets, parents = read_offsets(offsets), np.asarray(parents, np.int64)
+    if parents.shape != (offsets[-1],):
+        raise ValueError(f"offsets end at {offsets[-1]}, which does not fit parents of shape {parents.shape}")
     depth = _depths(offsets, parents)
-
     sample = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     nodes, top = np.flatnonzero(parents >= 0), np.flatnonzero(parents < 0)
-    begin = offsets[sample[nodes]]
-    n_edges = np.bincount(sample[nodes], minlength=len(offsets) - 1)
-    edge_offsets = _running_sum(n_edges)
-    first = np.repeat(edge_offsets[:-1], n_edges)
-    upward = np.lexsort((-depth[nodes], sample[nodes])) - first  # stable: within a depth in the order of the tails
-    heads = counts[begin + parents[nodes]]
-    messages, pairs = _running_sum(heads), _running_sum(counts[nodes] * heads)
-    label_offsets = _running_sum(counts)
-    starts = np.zeros_like(pairs[:-1]) if shared else pairs[:-1] - pairs[first]
-    ends = starts + counts[nodes] * heads
-    sizes = [np.diff(offsets), np.diff(label_offsets[offsets]), np.diff(messages[edge_offsets]), ends]
+    edge_offsets = running_sum(np.bincount(sample[nodes], minlength=len(offsets) - 1))
+    tail = nodes - offsets[sample[nodes]]
+    graphs = read_graphs(offsets, edge_offsets, tail, parents[nodes], label_counts, shared=shared)
+    of_tail, of_head = (graphs.label_counts[ends] for ends in graphs.ends())
+    # stable: within a depth in the order of the tails
+    upward = np.lexsort((-depth[nodes], sample[nodes])) - np.repeat(edge_offsets[:-1], np.diff(edge_offsets))
+    messages, n_messages = starts_in_sample(of_head, edge_offsets)
+    sizes = np.diff(offsets), np.diff(graphs.label_offsets[offsets]), n_messages, graphs.tables + of_tail * of_head
     return TreePlan(
-        offsets=offsets,
-        label_offsets=label_offsets,
-        edge_offsets=edge_offsets,
-        tail=nodes - begin,
-        head=parents[nodes],
-        tables=starts,
+        *graphs,
         upward=upward,
-        messages=messages[:-1] - messages[first],
-        pairs=pairs[:-1] - pairs[first],
+        messages=messages,
+        pairs=starts_in_sample(of_tail * of_head, edge_offsets)[0],
         root_offsets=offsets - edge_offsets,
         roots=top - offsets[sample[top]],
-        sizes=np.array([np.max(size, initial=0) for size in sizes]),
+        sizes=np.array([most(size) for size in sizes]),
     )
 
 
@@ -81,7 +97,7 @@ def _depths(offsets: np.ndarray, parents: np.ndarray) -> np.ndarray:
     for wrong, what in [(outside, "a node outside the sample"), (parents == local, "itself")]:
         if np.any(wrong):
             v = int(np.argmax(wrong))
-            sample, node = _place_of(offsets, v)
+            sample, node = place_of(offsets, v)
             raise ValueError(
                 f"sample {sample}: the edge {node} -> {parents[v]} leads to {what}; nodes count from 0, roots have -1"
             )
@@ -96,7 +112,7 @@ def _depths(offsets: np.ndarray, parents: np.ndarray) -> np.ndarray:
 
 def _raise_cycle(offsets: np.ndarray, parents: np.ndarray, v: int) -> None:
     """Name the last edge of the cycle above node v."""
-    sample, node = _place_of(offsets, v)
+    sample, node = place_of(offsets, v)
     up = parents[offsets[sample] : offsets[sample + 1]]
     for _ in range(len(up)):
         node = int(up[node])
@@ -105,12 +121,3 @@ def _raise_cycle(offsets: np.ndarray, parents: np.ndarray, v: int) -> None:
         cycle.append(int(up[cycle[-1]]))
     last = max(cycle)
     raise ValueError(f"sample {sample}: the edge {last} -> {up[last]} closes a cycle")
-
-
-def _running_sum(values: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
-
-
-def _place_of(offsets: np.ndarray, v: int) -> tuple[int, int]:
-    sample = int(np.searchsorted(offsets, v, side="right")) - 1
-    return sample, v - int(offsets[sample])

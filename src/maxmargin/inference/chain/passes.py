@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compile import helper, implements, verb
-from .beam import extend, write_picks
-from .rows import exp_scores, max_step
-from .semirings import LOG_SUM, SCALED_SUM, begin, close, join, send, split, spread
+from ..._compile import helper
+from ..beam import extend, write_picks
+from ..semirings import LOG_SUM, SCALED_SUM, begin, close, join, send, split, spread
+from ..vectors import exp_scores, max_step
 
 
 @helper
@@ -102,66 +102,6 @@ def max_marginals(node, edge, start, end, table, length, out):
             out[t, k] += table[t, k]
 
 
-class EveryEdge(NamedTuple):
-    """Marginals of every edge."""
-
-    tables: np.ndarray  # (T - 1, K, K)
-
-
-class EdgeSum(NamedTuple):
-    """The sum over all positions of the marginals of edges."""
-
-    total: np.ndarray  # (K, K)
-    one: np.ndarray  # (K, K) of a single edge
-
-
-@verb
-def clear(pairs):
-    """Before the first edge."""
-
-
-@verb
-def open_table(pairs, t):
-    """Where the marginals of the edge from t to t + 1 are written."""
-
-
-@verb
-def add_table(pairs, t):
-    """They were written."""
-
-
-@implements(clear, EveryEdge)
-def _(pairs):
-    pass
-
-
-@implements(open_table, EveryEdge)
-def _(pairs, t):
-    return pairs.tables[t]
-
-
-@implements(add_table, EveryEdge)
-def _(pairs, t):
-    pass
-
-
-@implements(clear, EdgeSum)
-def _(pairs):
-    pairs.total[:] = 0.0
-
-
-@implements(open_table, EdgeSum)
-def _(pairs, t):
-    return pairs.one
-
-
-@implements(add_table, EdgeSum)
-def _(pairs, t):
-    for a in range(pairs.total.shape[0]):
-        for b in range(pairs.total.shape[1]):
-            pairs.total[a, b] += pairs.one[a, b]
-
-
 class ChainSums(NamedTuple):
     """Working memory of `forward_backward`. What it means in which ring: `semirings`."""
 
@@ -181,10 +121,11 @@ def new_chain_sums(length, n_labels):
 
 
 @helper
-def forward_backward(node, edge, start, end, sums, length, node_out, pairs):
+def forward_backward(node, edge, start, end, sums, length, node_out, edge_out):
     """Probabilities under ``p(y) ~ exp(score(y))`` of labels and of pairs; returns the log-partition function.
 
-    `pairs` is EveryEdge or EdgeSum. Where all labelings are forbidden -inf is returned and nothing is written.
+    `edge_out` (T - 1, K, K) has a table for every pair of neighbours. Where all labelings are forbidden -inf is
+    returned and nothing is written.
     """
     value = add_ends(node, start, end, length, sums.inside)
     for t in range(length):
@@ -194,10 +135,10 @@ def forward_backward(node, edge, start, end, sums, length, node_out, pairs):
         value += (length - 1) * exp_scores(edge.reshape(size), sums.table.reshape(size))
     if value == -np.inf:
         return value
-    value += sum_chain(SCALED_SUM, sums.table, sums, length, node_out, pairs)
+    value += sum_chain(SCALED_SUM, sums.table, sums, length, node_out, edge_out)
     if np.isnan(value):  # more range than doubles hold
         value = add_ends(node, start, end, length, sums.inside)
-        value += sum_chain(LOG_SUM, edge, sums, length, node_out, pairs)
+        value += sum_chain(LOG_SUM, edge, sums, length, node_out, edge_out)
     return value
 
 
@@ -214,7 +155,7 @@ def add_ends(node, start, end, length, out):
 
 
 @helper
-def sum_chain(ring, edge, sums, length, node_out, pairs):
+def sum_chain(ring, edge, sums, length, node_out, edge_out):
     """Forward and backward over ``sums.inside``; returns the log-partition function, NaN when out of range."""
     value = 0.0
     begin(ring, sums, 0)
@@ -225,11 +166,9 @@ def sum_chain(ring, edge, sums, length, node_out, pairs):
         if not value > -np.inf:  # out of range, or all is forbidden
             return value
     value += close(ring, sums, length - 1, node_out[length - 1])
-    clear(pairs)
     for t in range(length - 1, 0, -1):
         value += split(ring, sums, t, t, node_out[t])
-        value += spread(ring, sums, t - 1, t, edge, node_out[t - 1], open_table(pairs, t - 1))
+        value += spread(ring, sums, t - 1, t, edge, node_out[t - 1], edge_out[t - 1])
         if np.isnan(value):
             return value
-        add_table(pairs, t - 1)
     return value

@@ -1,7 +1,7 @@
 """Forests: max-product, its k best, max-marginals and sum-product over trees whose nodes may differ in their labels.
 
 Every edge points from a child, its tail, to its parent, its head. One pass up and one pass down serve all semirings.
-All is inlined, so that this costs no speed: on a chain, marginals take 1.1 times as long as `chain.forward_backward`.
+All is inlined, so that this costs no speed: on a chain, marginals take 1.1 times as long as the code of chains.
 Against Viterbi the best labeling takes 1.5 times as long with 22 labels and 1.1 to 1.2 with 200, for views of ranges
 that are not rows of a matrix. The k best labelings have code of their own, see `beam`.
 """
@@ -12,14 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compile import helper, implements
-from .beam import Beam, extend, new_beam, write_picks
-from .rows import exp_scores, largest_of
-from .semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, join, send, split, spread
-from .tree_plan import TreePlan, make_tree_plan
-from .verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
-
-__all__ = ["TreePlan", "TreeScratch", "make_tree_plan"]
+from ..._compile import helper, implements
+from ..beam import Beam, extend, new_beam, write_picks
+from ..semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, join, send, split, spread
+from ..vectors import exp_scores, largest_of
+from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from .plan import TreePlan
 
 
 class TreeScratch(NamedTuple):
@@ -204,6 +202,11 @@ def go_both_ways(ring, plan, i, edge, scratch, node_out, edge_out):
         a, to_a = labels_of(plan, i, plan.roots[r])
         value += close(ring, scratch, slice(a, to_a), node_out[a:to_a])
     return value + go_down(ring, plan, i, edge, scratch, node_out, edge_out, plan.pairs)
+
+
+@implements(can_sum, TreePlan)
+def _(plan):
+    return True
 
 
 @implements(find_marginals, TreePlan)

@@ -1,4 +1,4 @@
-"""Chains behind the verbs of plans: positions follow each other and share one (K, K) table of edge scores."""
+"""The verbs of `verbs` for a ChainPlan."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compile import helper, implements
-from .beam import Beam, new_beam
-from .chain import ChainSums, EveryEdge, forward_backward, max_marginals, new_chain_sums, top_viterbi, viterbi
-from .verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
-
-
-class ChainPlan(NamedTuple):
-    offsets: np.ndarray  # (n + 1,)
-    start: np.ndarray  # (K,) 0 or -inf
-    end: np.ndarray  # (K,)
-    longest: int
+from ..._compile import helper, implements
+from ..beam import Beam, new_beam
+from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from .passes import ChainSums, forward_backward, max_marginals, new_chain_sums, top_viterbi, viterbi
+from .plan import ChainPlan
 
 
 class ChainScratch(NamedTuple):
@@ -61,10 +55,15 @@ def _(plan, i, node, edge, scratch, out):
     max_marginals(scores, transitions, plan.start, plan.end, scratch.table, length, by_label)
 
 
+@implements(can_sum, ChainPlan)
+def _(plan):
+    return True
+
+
 @implements(find_marginals, ChainPlan)
 def _(plan, i, node, edge, scratch, node_out, edge_out):
     scores, transitions, length = shaped(plan, i, node, edge)
     n_labels = plan.start.shape[0]
     by_label, size = node_out.reshape((-1, n_labels)), (length - 1) * n_labels * n_labels
-    pairs = EveryEdge(edge_out[:size].reshape((length - 1, n_labels, n_labels)))
-    return forward_backward(scores, transitions, plan.start, plan.end, scratch.sums, length, by_label, pairs)
+    by_pair = edge_out[:size].reshape((length - 1, n_labels, n_labels))
+    return forward_backward(scores, transitions, plan.start, plan.end, scratch.sums, length, by_label, by_pair)
