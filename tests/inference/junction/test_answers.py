@@ -1,13 +1,12 @@
 """Bucket elimination against a look at every labeling."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from inference.shapes import GRID, NAMED, grid
 from maxmargin._compile import kernel
 from maxmargin.inference import verbs
 from maxmargin.inference.junction import JunctionScratch, make_junction_plan
@@ -15,12 +14,26 @@ from reference import Graph, graph_log_partition, graph_marginals, graph_max_mar
 
 # few values make ties, -inf forbids, large ones lose the small ones' last digits, cold ones leave the range of exp
 SMALL = st.sampled_from([-1.0, 0.0, 1.0, 2.0])
+
+
 ANY = st.floats(-10, 10)
+
+
 MASKED = st.one_of(ANY, st.just(-np.inf))
+
+
 MOSTLY_MASKED = st.sampled_from([-np.inf, -np.inf, 0.0, 1.0, 1e6])
+
+
 LARGE = st.floats(-1e6, 1e6)
+
+
 COLD = st.integers(-3, 3).map(lambda value: value / 1e-10)
+
+
 WIDE = st.one_of(st.floats(-400, 400), st.just(-np.inf))
+
+
 VALUES = {
     "wide": WIDE,
     "ties": SMALL,
@@ -30,11 +43,6 @@ VALUES = {
     "large": LARGE,
     "cold": COLD,
 }
-
-CYCLE = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
-CLIQUE = list(itertools.combinations(range(4), 2))
-GRID = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]
-NAMED = [(1, []), (3, []), (5, CYCLE), (4, CLIQUE), (6, GRID), (5, [(2, 0), (3, 4)]), (3, [(0, 1), (1, 0), (2, 1)])]
 
 
 @st.composite
@@ -234,13 +242,6 @@ def test_marginals_are_derivatives_of_the_log_partition():
             assert (values[0] - values[1]) / 2e-5 == pytest.approx(marginals[a], abs=1e-9)
 
 
-def grid(n_rows, n_columns):
-    """Nodes column by column."""
-    number = np.arange(n_rows * n_columns).reshape(n_columns, n_rows)
-    pairs = [(number[:-1], number[1:]), (number[:, :-1], number[:, 1:])]
-    return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs])
-
-
 class LargeGrid(Case):
     """A grid of 3 rows, too large to enumerate."""
 
@@ -293,57 +294,3 @@ def test_log_space_agrees_with_the_scaled_domain():
     assert abs(expected[0] - forbidden[0]) > 1e-3
     for one, two in zip(forbidden, unlikely, strict=True):
         assert one == pytest.approx(two, abs=1e-11)
-
-
-def plan_of(n_nodes, edges, **options):
-    tail, head = np.array(edges, int).reshape(-1, 2).T
-    options = {"label_counts": 2, "shared": False} | options
-    return make_junction_plan([0, n_nodes], [0, len(edges)], tail, head, **options)
-
-
-def width(n_nodes, edges):
-    return int(np.diff(plan_of(n_nodes, edges).scope_offsets).max())
-
-
-def test_widths():
-    assert width(9, [(v, v + 1) for v in range(8)]) == 1
-    assert width(9, [(0, v) for v in range(1, 9)]) == 1
-    assert width(5, CYCLE) == 2
-    assert width(4, CLIQUE) == 3
-    assert [width(3 * m, grid(3, m)) for m in range(3, 31, 9)] == [3] * 4
-    assert width(3, []) == 0
-
-
-def test_equal_graphs_are_planned_once_and_scratch_follows_the_largest():
-    edges = grid(3, 10)
-    tail, head = np.tile(edges, (50, 1)).T
-    many = make_junction_plan(30 * np.arange(51), len(edges) * np.arange(51), tail, head, 4, shared=True)
-    one = plan_of(30, edges, label_counts=4, shared=True)
-    assert len(many.own) == len(one.own) == 30
-    sizes = [[part.nbytes for part in verbs.new_scratch(plan, 1)] for plan in (one, many)]
-    assert sizes[0] == sizes[1]
-
-
-@pytest.mark.parametrize(
-    "n_nodes, edges, options, message",
-    [
-        (3, [(0, 1), (1, 1)], {}, "sample 0, edge 1: it joins node 1 with itself"),
-        (3, [(0, 3)], {}, "sample 0, edge 0: it joins nodes 0 and 3, but the sample has 3 nodes"),
-        (3, [(-1, 2)], {}, "sample 0, edge 0: it joins nodes -1 and 2"),
-        (4, CLIQUE, {"max_width": 2}, "sample 0: its graph has a width of 3 or more .* limit is max_width=2.* Raise"),
-        (4, CLIQUE, {"max_states": 15}, "sample 0: a clique of 4 nodes .* has 16 labelings, more than 15"),
-        (2, [(0, 1)], {"label_counts": [2, 3], "shared": True}, "share one table only where"),
-        (2, [(0, 1)], {"label_counts": [2, 0]}, "at least one label"),
-        (2, [(0, 1)], {"label_counts": [2, 2, 2]}, "3 label_counts for 2 nodes"),
-    ],
-)
-def test_what_cannot_be_planned(n_nodes, edges, options, message):
-    with pytest.raises(ValueError, match=message):
-        plan_of(n_nodes, edges, **options)
-
-
-def test_errors_name_the_sample():
-    with pytest.raises(ValueError, match="sample 1, edge 0: it joins nodes 0 and 2"):
-        make_junction_plan([0, 3, 5], [0, 1, 2], [0, 0], [2, 2], 2, shared=True)
-    with pytest.raises(ValueError, match="do not fit"):
-        make_junction_plan([0, 3], [0, 2], [0], [1], 2, shared=True)

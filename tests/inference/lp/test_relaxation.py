@@ -5,22 +5,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from maxmargin.inference import verbs
+from inference.lp.cases import interpreted, make_grids
 from maxmargin.inference.lp import bound_by_messages, make_relaxed_plan, new_messages, relax, relax_by_program
 from reference.graph import Graph, score_graph_labelings
 from reference.relaxation import graph_scores, local_polytope, relaxed_value
 
 VALUES = {"ties": st.sampled_from([-1.0, 0.0, 1.0, 2.0]), "any": st.floats(-10, 10)}
+
+
 AGREE, DIFFER = np.eye(2), 1.0 - np.eye(2)
+
+
 TRIANGLE = [(0, 1), (1, 2), (2, 0)]
 
 
-@pytest.fixture
-def no_compilation(monkeypatch):
-    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
-
-
-interpreted = pytest.mark.usefixtures("no_compilation")
 # of the fixture, which only turns the compiler off, there need not be one an example
 quickly = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -135,21 +133,6 @@ def test_ties_of_agreement_are_a_labeling():
     assert found.labels.tolist() == [0, 0, 0] and found.value == 3.0 and found.integral.all()
 
 
-def make_grids():
-    """Two grids, random and strong enough for gaps, in one plan; edges share one table."""
-    rng, n_labels, offsets, ends = np.random.default_rng(3), 3, [0], []
-    for height, width in ((3, 3), (2, 4)):
-        numbers = np.arange(height * width).reshape(height, width)
-        across, down = (numbers[:, :-1], numbers[:, 1:]), (numbers[:-1], numbers[1:])
-        ends.append(np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in (across, down)]))
-        offsets.append(offsets[-1] + numbers.size)
-    edge_offsets = np.cumsum([0, *map(len, ends)])
-    plan = make_relaxed_plan(offsets, edge_offsets, *np.concatenate(ends).T, n_labels, shared=True)
-    table = 2.0 * rng.normal(size=(n_labels, n_labels))
-    nodes = [rng.normal(size=(size, n_labels)) for size in np.diff(offsets)]
-    return plan, nodes, table, [Graph(list(x), e.tolist(), [table] * len(e)) for x, e in zip(nodes, ends, strict=True)]
-
-
 def answers():
     plan, nodes, table, grids = make_grids()
     for i, graph in enumerate(grids):
@@ -159,36 +142,11 @@ def answers():
         yield np.concatenate([found.node, found.edge, [found.value, found.bound, found.labels_value], found.labels])
 
 
-@interpreted
-def test_the_verb_finds_what_sweeps_find():
-    plan, nodes, table, _ = make_grids()
-    scratch = verbs.new_scratch(plan, 1)
-    for i in (0, 1, 0):  # nothing of another sample is left behind
-        labels = np.empty(len(nodes[i]), np.int32)
-        value = verbs.find_best(plan, i, nodes[i].ravel(), table.ravel(), scratch, labels)
-        found = relax(plan, i, nodes[i], table, most_pairs=0)
-        assert value == found.labels_value == found.value and np.array_equal(labels, found.labels)
-
-
 def test_compiled_and_interpreted_agree(monkeypatch):
     compiled = list(answers())
     monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
     for one, other in zip(compiled, answers(), strict=True):
         assert one == pytest.approx(other, abs=1e-9)
-
-
-@interpreted
-def test_what_cannot_be_asked():
-    plan, nodes, table, _ = make_grids()
-    given_ = plan, 0, nodes[0].ravel(), table.ravel(), verbs.new_scratch(plan, 1)
-    room = np.empty(1000)
-    for call in (
-        lambda: verbs.find_top(*given_, 2, np.empty((2, 9), np.int32), room),
-        lambda: verbs.find_max_marginals(*given_, room),
-        lambda: verbs.find_marginals(*given_, room, room),
-    ):
-        with pytest.raises(NotImplementedError, match="junction trees"):
-            call()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -207,18 +165,3 @@ def test_sizes_must_fit():
         relax(plan, 0, nodes[1], table)
     with pytest.raises(ValueError, match="27 node and 8 edge scores"):
         relax_by_program(plan, 0, nodes[0], table.ravel()[:-1])
-
-
-@pytest.mark.parametrize(
-    ("tail", "head", "counts", "message"),
-    [
-        ([0], [0], 2, "joins node 0 with itself"),
-        ([0], [5], 2, "joins nodes 0 and 5"),
-        ([0], [1], [2, 2], "2 label_counts for 3 nodes"),
-        ([0], [1], [2, 2, 0], "at least one label"),
-        ([0], [1], [2, 2, 3], "pass shared=False"),
-    ],
-)
-def test_what_cannot_be_planned(tail, head, counts, message):
-    with pytest.raises(ValueError, match=message):
-        make_relaxed_plan([0, 3], [0, 1], tail, head, counts, shared=True)

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
+from inference.shapes import NAMED, grid
 from maxmargin._compile import kernel
 from maxmargin.inference import verbs
 from maxmargin.inference.cut import CutScratch, first_nonsubmodular, make_cut_plan
-from maxmargin.inference.cut.flow import send_flow
 from maxmargin.inference.junction import make_junction_plan
 from reference.graph import Graph, graph_max_marginals, score_graph_labelings
 
@@ -26,10 +24,8 @@ VALUES = {
     "mixed": st.one_of(st.floats(-1, 1), st.floats(-1e6, 1e6)),
     "cold": st.integers(-3, 3).map(lambda value: value / 1e-10),
 }
-CYCLE = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
-CLIQUE = list(itertools.combinations(range(4), 2))
-GRID = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]
-NAMED = [(1, []), (3, []), (5, CYCLE), (4, CLIQUE), (6, GRID), (5, [(2, 0), (3, 4)]), (3, [(0, 1), (1, 0), (2, 1)])]
+
+
 BEST, TOP, PEAKS, SUMS, CHECK = range(5)
 
 
@@ -47,15 +43,6 @@ def ask(plan, what, i, node, edge, scratch, k, labels, values, out):
     elif what == CHECK:
         return first_nonsubmodular(plan, i, edge)
     return 0
-
-
-@kernel(n_parts=1)
-def send(parts, side):
-    """Flow through the network of the only sample of a plan, as `scratch` holds it."""
-    plan, scratch = parts
-    level, turn, queue, path = scratch.level, scratch.turn, scratch.queue, scratch.path
-    excess, residual, first, to, back = scratch.excess, scratch.residual, plan.first, plan.to, plan.back
-    return send_flow(first, to, back, residual, excess, side, -1, np.inf, level, turn, queue, path)
 
 
 def made_submodular(tables):
@@ -205,12 +192,6 @@ def test_compiled_agrees():
                 assert one == pytest.approx(two, abs=case.rounding)
 
 
-def grid(n_rows, n_columns):
-    number = np.arange(n_rows * n_columns).reshape(n_columns, n_rows)
-    pairs = [(number[:-1], number[1:]), (number[:, :-1], number[:, 1:])]
-    return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs]).tolist()
-
-
 @pytest.mark.parametrize("strength", [0.1, 0.5, 2.0])
 def test_agrees_with_junction_trees(strength):
     edges, n = grid(3, 8), 24
@@ -230,7 +211,7 @@ def test_agrees_with_junction_trees(strength):
 def test_a_large_graph_agrees_with_itself(strength):
     rng = np.random.default_rng(3)
     far = rng.integers([0, 75], [75, 150], (60, 2)).tolist()
-    case = random_case(rng, 150, grid(10, 15) + far, strength=strength)
+    case = random_case(rng, 150, grid(10, 15).tolist() + far, strength=strength)
     value, labels = case.best()
     assert value == pytest.approx(case.score(labels))
     many, values = case.top(20)
@@ -241,89 +222,8 @@ def test_a_large_graph_agrees_with_itself(strength):
     assert values[1] == pytest.approx(peaks.min(axis=1).max())
 
 
-def cut_capacity(reached, edges, there, back, excess):
-    """What leaves the nodes that are reached from the source, and what the source sends to others."""
-    a, b = np.transpose(edges)
-    across = there[reached[a] & ~reached[b]].sum() + back[reached[b] & ~reached[a]].sum()
-    return across + np.maximum(excess, 0)[~reached].sum() + np.maximum(-excess, 0)[reached].sum()
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_flow_agrees_with_scipy(seed):
-    rng = np.random.default_rng(seed)
-    n, m, largest = int(rng.integers(2, 80)), int(rng.integers(1, 250)), int(rng.choice([1, 5, 10000]))
-    tail = rng.integers(0, n, m)
-    edges = np.stack([tail, (tail + rng.integers(1, n, m)) % n], axis=1)
-    there, back, excess = rng.integers(0, largest + 1, m), rng.integers(0, 3, m), rng.integers(-largest, largest + 1, n)
-    plan = make_cut_plan([0, n], [0, m], *edges.T, shared=True)
-    ends = np.arange(n)
-    rows = np.concatenate([edges[:, 0], edges[:, 1], np.where(excess > 0, n, ends)])
-    columns = np.concatenate([edges[:, 1], edges[:, 0], np.where(excess > 0, ends, n + 1)])
-    capacities = np.concatenate([there, back, np.abs(excess)]).astype(np.int32)
-    expected = maximum_flow(csr_array((capacities, (rows, columns)), shape=(n + 2, n + 2)), n, n + 1).flow_value
-    for side in (1, -1):
-        scratch = verbs.new_scratch(plan, 1)
-        scratch.excess[:], scratch.residual[plan.arc], scratch.residual[plan.back[plan.arc]] = excess, there, back
-        assert send.uncached((plan, scratch), side) == expected
-        assert (scratch.residual >= 0).all() and (scratch.excess * excess >= 0).all()
-        reached = scratch.level > 0 if side > 0 else scratch.level == 0
-        assert cut_capacity(reached, edges, there, back, excess) == expected
-
-
-def first_bad(tables):
-    n = len(tables) // 4
-    plan = make_cut_plan([0, 2, 4], [0, 1, 1 + n], [0] * (1 + n), [1] * (1 + n), shared=False)
-    return first_nonsubmodular(plan, 1, np.array(tables, float))
-
-
-def test_scores_that_no_cut_answers_for_are_found():
-    good, ban = [1.0, 0.0, 0.0, 0.0], -np.inf
-    assert first_bad([]) == -1
-    assert first_bad(good + [0.0] * 4) == -1
-    assert first_bad([*good, *good, 0.0, 1.0, 0.0, 0.0]) == 2
-    assert first_bad([0.1 + 0.2, 0.3, 0.0, 0.0, 0.3, 0.1 + 0.2, 0.0, 0.0]) == -1  # rounding
-    assert first_bad([1e6, 1e6 + 1.0, 0.0, 0.0]) == 0
-    assert first_bad([ban, 1.0, 1.0, 5.0]) == 0
-    assert first_bad([5.0, 1.0, 1.0, ban]) == 0
-    for table in itertools.product([ban, 0.0], repeat=4):
-        a, b, c, d = table
-        assert first_bad(table) == (-1 if a + d >= b + c else 0)
-
-
 def test_violations_by_rounding_count_as_nothing():
     case = Case(2, [(0, 1)], np.array([0.0, 1.0, 0.0, -1.0]), np.zeros(4))
     case.edge[:] = [0.3, 0.1 + 0.2, 0.0, 0.0]
     assert case.best()[1].tolist() == [1, 0]
     assert case.top(9)[1] == pytest.approx([1.0, 0.3, 0.0, -0.7])
-
-
-def plan_of(n_nodes, edges):
-    return make_cut_plan([0, n_nodes], [0, len(edges)], *np.array(edges, int).reshape(-1, 2).T, shared=True)
-
-
-def test_scratch_follows_the_largest():
-    edges = grid(3, 10)
-    tail, head = np.tile(edges, (50, 1)).T
-    many = make_cut_plan(30 * np.arange(51), len(edges) * np.arange(51), tail, head, shared=True)
-    sizes = [[part.nbytes for part in verbs.new_scratch(plan, 1)] for plan in (plan_of(30, edges), many)]
-    assert sizes[0] == sizes[1]
-
-
-@pytest.mark.parametrize(
-    "n_nodes, edges, message",
-    [
-        (3, [(0, 1), (1, 1)], "sample 0, edge 1: it joins node 1 with itself"),
-        (3, [(0, 3)], "sample 0, edge 0: it joins nodes 0 and 3, but the sample has 3 nodes"),
-        (3, [(-1, 2)], "sample 0, edge 0: it joins nodes -1 and 2"),
-    ],
-)
-def test_what_cannot_be_planned(n_nodes, edges, message):
-    with pytest.raises(ValueError, match=message):
-        plan_of(n_nodes, edges)
-
-
-def test_errors_name_the_sample():
-    with pytest.raises(ValueError, match="sample 1, edge 0: it joins nodes 0 and 2"):
-        make_cut_plan([0, 3, 5], [0, 1, 2], [0, 0], [2, 2], shared=True)
-    with pytest.raises(ValueError, match="do not fit"):
-        make_cut_plan([0, 3], [0, 2], [0], [1], shared=True)
