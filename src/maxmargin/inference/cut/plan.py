@@ -14,9 +14,16 @@ TOLERANCE = 1e-9  # of the size of a table's scores: a smaller violation is roun
 
 
 class CutPlan(NamedTuple):
-    """Graphs of any shape, two labels a node. Beyond what every plan has, each edge is two arcs, there and back.
+    """Graphs of any shape, two labels a node. Beyond what `Graphs` have, each edge is two arcs, there and back.
 
     The arcs of a sample are sorted by the node they leave, and counted inside the sample; so are the nodes.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_cut_plan
+    >>> plan = make_cut_plan([0, 3], [0, 2], [0, 1], [1, 2], shared=True)
+    >>> plan.to  # from node 0, from node 1 twice, from node 2
+    array([1, 2, 0, 1])
     """
 
     offsets: np.ndarray
@@ -97,6 +104,28 @@ def first_nonsubmodular(plan, i, edge):
     A table [[a, b], [c, d]] is submodular where ``a + d >= b + c``: equal labels are worth as much as different ones,
     after what each node likes for itself. A cut answers for no others. Violations of 1e-9 of the size of the scores are
     let pass, and count as 0.
+
+    Parameters
+    ----------
+    plan : CutPlan
+        The graphs of all samples.
+    i : int
+        The sample.
+    edge : ndarray
+        Its tables of edge scores, one after the other, as `plan` has them.
+
+    Returns
+    -------
+    int
+        The number of the edge, or -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.inference import first_nonsubmodular, make_cut_plan
+    >>> plan = make_cut_plan([0, 3], [0, 2], [0, 1], [1, 2], shared=False)
+    >>> int(first_nonsubmodular(plan, 0, np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0])))
+    1
     """
     tables, begin = plan.tables, plan.edge_offsets[i]
     for e in range(begin, plan.edge_offsets[i + 1]):

@@ -13,10 +13,17 @@ from .elimination import Buckets, plan_buckets
 
 
 class JunctionPlan(NamedTuple):
-    """Graphs of low tree-width. Beyond what every plan has there are eliminations, one for each distinct graph.
+    """Graphs of low tree-width. Beyond what `Graphs` have there are eliminations, one for each distinct graph.
 
     Bucket j belongs to one of the graphs, factor f to a bucket; the axes of a factor are those of the table that it is
     spread over, adjacent ones merged where one stride fits both.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_junction_plan
+    >>> plan = make_junction_plan([0, 3, 6], [0, 3, 6], [0, 1, 2] * 2, [1, 2, 0] * 2, 4, shared=True)
+    >>> plan.graphs  # both samples are triangles
+    array([0, 0])
     """
 
     offsets: np.ndarray

@@ -11,10 +11,16 @@ from ..graphs import most, read_graphs, running_sum, starts_in_sample
 
 
 class RelaxedPlan(NamedTuple):
-    """Graphs of any shape. Beyond what every plan has, there is an order of the nodes, and where messages lie.
+    """Graphs of any shape. Beyond what `Graphs` have, there is an order of the nodes, and where messages lie.
 
     The messages of edge e begin at ``message_at[e]`` of the sample's: one number for each label of its tail, then one
     for each of its head. Scores must be finite.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_relaxed_plan
+    >>> make_relaxed_plan([0, 3], [0, 2], [0, 1], [1, 2], [2, 3, 2], shared=False).message_at
+    array([0, 5])
     """
 
     offsets: np.ndarray

@@ -11,7 +11,17 @@ from ..graphs import most, place_of, read_graphs, read_offsets, running_sum, sta
 
 
 class TreePlan(NamedTuple):
-    """Fields as in `verbs`, and in which order messages go. Nodes and edges are counted inside their sample."""
+    """Trees and forests. Beyond what `Graphs` have, it says in which order messages go.
+
+    Nodes and edges are counted inside their sample.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_tree_plan
+    >>> plan = make_tree_plan([0, 4], [1, -1, 1, 2], 3, shared=True)
+    >>> plan.tail[plan.upward], plan.roots  # leaves first
+    (array([3, 0, 2]), array([1]))
+    """
 
     offsets: np.ndarray  # (n + 1,)
     label_offsets: np.ndarray  # (N + 1,)
