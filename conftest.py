@@ -29,8 +29,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs matplotlib"))
 
 
+@pytest.fixture
+def no_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All kernels run interpreted: what is small takes less time so."""
+    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
+
+
 @pytest.fixture(autouse=True)
-def _interpreted_examples(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _interpreted_examples(request: pytest.FixtureRequest) -> None:
     """Examples of inference and pictures are so small that to compile for them would take longer."""
     if isinstance(request.node, pytest.DoctestItem) and request.node.name.startswith(INTERPRETED):
-        monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
+        request.getfixturevalue("no_compilation")

@@ -112,9 +112,8 @@ def test_bars_that_were_not_measured_are_neither_met_nor_short(monkeypatch):
 
 
 @pytest.fixture
-def interpreted(monkeypatch):
+def interpreted(no_compilation, monkeypatch):
     """Structures with few samples: to compile them would take minutes."""
-    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
     monkeypatch.syspath_prepend(ROOT)
 
 

@@ -142,9 +142,9 @@ def answers():
         yield np.concatenate([found.node, found.edge, [found.value, found.bound, found.labels_value], found.labels])
 
 
-def test_compiled_and_interpreted_agree(monkeypatch):
+def test_compiled_and_interpreted_agree(request):
     compiled = list(answers())
-    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
+    request.getfixturevalue("no_compilation")
     for one, other in zip(compiled, answers(), strict=True):
         assert one == pytest.approx(other, abs=1e-9)
 
