@@ -45,13 +45,16 @@ routine = register_jitable(**OPTIONS)
 
 
 def verb(stub: Callable) -> Callable:
-    """Turn a documented signature into a generic function dispatched on its first argument."""
-    table: dict[type, Callable] = {}
+    """Turn a documented signature into a generic function dispatched on its first argument.
+
+    Where an implementation is registered for a pair of types, the second argument counts, too.
+    """
+    table: dict[Any, Callable] = {}
     name = stub.__name__
 
     @functools.wraps(stub)
     def generic(part, *args):
-        implementation = table.get(type(part))
+        implementation = table.get((type(part), type(args[0])) if args else None) or table.get(type(part))
         if implementation is None and hasattr(part, name):
             return getattr(part, name)(*args)
         implementation = implementation or table.get(object)
@@ -61,14 +64,19 @@ def verb(stub: Callable) -> Callable:
 
     @overload(generic, strict=False, jit_options=INLINED)  # type: ignore[arg-type]
     def typed(part, *args):
-        return table.get(getattr(part, "instance_class", None), table.get(object))
+        first, *rest = (getattr(one, "instance_class", None) for one in (part, *args[:1]))
+        found = table.get((first, *rest)) or table.get(first)
+        return found or table.get(object)
 
     generic.table = table  # type: ignore[attr-defined]
     return generic
 
 
-def implements(generic: Callable, *types: type) -> Callable[[Callable], Callable]:
-    """Register a function as the implementation of a verb for NamedTuple types; `object` stands for all others."""
+def implements(generic: Callable, *types: Any) -> Callable[[Callable], Callable]:
+    """Register a function as the implementation of a verb for NamedTuple types; `object` stands for all others.
+
+    A pair of types means the first two arguments.
+    """
 
     def register(function: Callable) -> Callable:
         for one in types:
