@@ -1,0 +1,68 @@
+"""Verbs and kernels: one text at two speeds."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from maxmargin._compile import implements, kernel, runs_compiled, verb
+
+
+@verb
+def grow(part, amount):
+    """Something larger."""
+
+
+class Linear(NamedTuple):
+    slope: float
+
+
+class Square(NamedTuple):
+    scale: float
+
+
+@implements(grow, Linear)
+def _(part, amount):
+    return part.slope * amount
+
+
+@implements(grow, Square)
+def _(part, amount):
+    return part.scale * amount * amount
+
+
+class Python:
+    def grow(self, amount):
+        return 10 * amount
+
+
+@kernel(n_parts=1)
+def grow_all(part, numbers):
+    total = 0.0
+    for k in range(len(numbers)):
+        total += grow(part, numbers[k])
+    return total
+
+
+NUMBERS = np.arange(4.0)
+
+
+@pytest.mark.parametrize(("part", "expected"), [(Linear(3.0), 18.0), (Square(0.5), 7.0), (Python(), 60.0)])
+def test_one_text_at_two_speeds(part, expected):
+    assert grow(part, 2.0) == grow_all.interpreted(part, [2.0])
+    assert grow_all.interpreted(part, NUMBERS) == expected
+    assert grow_all(part, NUMBERS) == expected
+    assert runs_compiled(part) == isinstance(part, tuple)
+
+
+def test_only_registered_types_compile_and_others_need_the_method():
+    with pytest.raises(AttributeError, match="grow"):
+        grow(object(), 1.0)
+    assert grow.__doc__ == "Something larger."
+    assert "grow_all" in grow_all.__name__
+
+
+def test_types_of_others_are_not_cached():
+    assert grow_all(Linear(1.0), NUMBERS) == 6.0
+    assert len(grow_all.uncached.signatures) > 0
+    assert "cached" not in vars(grow_all)  # the dispatcher with a cache on disk was never made
