@@ -28,7 +28,7 @@ def total_of(numbers):
 
 def run_fresh():
     """A dispatcher as a new process would have it: (result, hits of the cache on disk)."""
-    dispatcher = Kernel(total_of, n_parts=0).cached
+    dispatcher = Kernel(total_of).cached
     result = dispatcher(NUMBERS)
     return result, sum(dispatcher.stats.cache_hits.values())
 
@@ -56,7 +56,7 @@ def test_a_folder_that_vanished_costs_a_compilation(tmp_path, monkeypatch, caplo
     folder = tmp_path / "kernels"
     folder.mkdir()
     monkeypatch.setattr(disk, "cache_folder", lambda: folder)
-    dispatcher = Kernel(total_of, n_parts=0).cached
+    dispatcher = Kernel(total_of).cached
     shutil.rmtree(folder)
     with caplog.at_level(logging.WARNING, "maxmargin"):
         assert dispatcher(NUMBERS) == 6.0

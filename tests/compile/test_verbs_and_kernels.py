@@ -36,7 +36,7 @@ class Python:
         return 10 * amount
 
 
-@kernel(n_parts=1)
+@kernel
 def grow_all(part, numbers):
     total = 0.0
     for k in range(len(numbers)):

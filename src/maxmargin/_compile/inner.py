@@ -18,8 +18,11 @@ from llvmlite import binding
 from numba.core import codegen
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
-LIBRARY: Any = codegen.JITCodeLibrary
-HOOKS = ("_finalize_dynamic_globals", "_get_module_for_linking", "_raise_if_finalized", "finalize")
+LIBRARY: Any = getattr(codegen, "JITCodeLibrary", object)
+HOOKS = {
+    LIBRARY: ("_finalize_dynamic_globals", "_get_module_for_linking", "_raise_if_finalized", "finalize"),
+    getattr(codegen, "JITCPUCodegen", object): ("_add_module", "_create_empty_module"),
+}
 ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin: what a function needs of Python, e.g. to raise
 
 
@@ -81,4 +84,5 @@ class InnerCompiler(CompilerBase):
 
 def inner_options() -> dict[str, Any]:
     """Options of Numba for a function that is only called from kernels."""
-    return {"pipeline_class": InnerCompiler} if all(hasattr(LIBRARY, hook) for hook in HOOKS) else {}
+    known = all(hasattr(owner, hook) for owner, hooks in HOOKS.items() for hook in hooks)
+    return {"pipeline_class": InnerCompiler} if known else {}

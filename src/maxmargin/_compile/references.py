@@ -111,8 +111,10 @@ def _array_type(where: str, array: np.ndarray) -> types.Type:
         raise ValueError(f"{where} is not aligned in memory; give it as np.require(array, requirements='A')")
     try:
         dtype = numpy_support.from_dtype(array.dtype)
-    except NumbaNotImplementedError as error:
-        raise TypeError(f"{where} is an array of {array.dtype}, which compiled code does not know") from error
+    except NumbaNotImplementedError:
+        dtype = types.pyobject
+    if dtype == types.pyobject:
+        raise TypeError(f"{where} is an array of {array.dtype}, which compiled code does not know")
     return types.Array(dtype, array.ndim, numpy_support.map_layout(array), readonly=not array.flags.writeable)
 
 
@@ -240,7 +242,8 @@ def _gather(part: Any, signature: list, values: list) -> None:
         kind = type(one)
         if kind in ARRAYS:
             flags, shape = one.flags.num, one.shape
-            signature += one.dtype, len(shape), flags & TYPED
+            signature.append(one.dtype)
+            signature.append(len(shape) << 16 | flags & TYPED)
             values.append(address_of(one))
             values += shape
             if not flags & CONTIGUOUS:
@@ -250,6 +253,15 @@ def _gather(part: Any, signature: list, values: list) -> None:
         else:
             signature.append(kind)
             values.append(one)
+
+
+def _first_large(part: Any) -> str:
+    """The field of an int beyond 64 bits."""
+    for name, one in zip(part._fields, part, strict=True):
+        found = _first_large(one) if isinstance(one, tuple) else ""
+        if found or (isinstance(one, (int, np.integer)) and not -(2**63) <= one < 2**63):
+            return found or f"{type(part).__qualname__}.{name}"
+    return ""
 
 
 class Reference:
@@ -277,7 +289,7 @@ class Reference:
         try:
             self.words = np.frombuffer(known.pack(*values), np.int64)
         except struct.error as error:
-            raise OverflowError(f"{type(part).__qualname__} has an int that does not fit 64 bits") from error
+            raise OverflowError(f"{_first_large(part)} does not fit 64 bits") from error
         self.part, self.address = part, address_of(self.words)
         self._numba_type_, self.is_own = known.type, known.type.is_own
 

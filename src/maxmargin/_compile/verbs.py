@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 
 from .inner import inner_options
@@ -41,7 +42,11 @@ def verb(stub: Callable) -> Callable:
 
     @overload(generic, strict=False, jit_options=INLINED)  # type: ignore[arg-type]
     def typed(part, *args):
-        return table.get(getattr(part, "instance_class", None), table.get(object))
+        cls = getattr(part, "instance_class", None)
+        implementation = table.get(cls, table.get(object))
+        if implementation is None:
+            raise TypingError(f"{cls.__name__ if cls else part} has no {name}")
+        return implementation
 
     generic.table = table  # type: ignore[attr-defined]
     return generic
