@@ -85,4 +85,4 @@ class InnerCompiler(CompilerBase):
 def inner_options() -> dict[str, Any]:
     """Options of Numba for a function that is only called from kernels."""
     known = all(hasattr(owner, hook) for owner, hooks in HOOKS.items() for hook in hooks)
-    return {"pipeline_class": InnerCompiler} if known else {}
+    return {"pipeline_class": InnerCompiler, "no_cfunc_wrapper": True} if known else {}

@@ -13,6 +13,9 @@ from .disk import SourceHashedCache
 from .references import PACKAGE, Reference
 from .verbs import OPTIONS
 
+# no wrapper for callers in C: there are none
+_compiled = numba.njit(nogil=True, no_cfunc_wrapper=True, **OPTIONS)
+
 PLAIN = (np.ndarray, np.generic, int, float, type(None))  # what compiled code takes besides parts
 
 
@@ -34,13 +37,13 @@ class Kernel:
 
     @functools.cached_property
     def cached(self) -> Callable:
-        dispatcher = numba.njit(nogil=True, **OPTIONS)(self.interpreted)
+        dispatcher = _compiled(self.interpreted)
         dispatcher._cache = SourceHashedCache(self.interpreted)
         return dispatcher
 
     @functools.cached_property
     def uncached(self) -> Callable:
-        return numba.njit(nogil=True, **OPTIONS)(self.interpreted)
+        return _compiled(self.interpreted)
 
     def __call__(self, *args: Any) -> Any:
         if not runs_compiled(*args):
