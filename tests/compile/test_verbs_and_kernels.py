@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from maxmargin._compile import implements, kernel, runs_compiled, verb
+from maxmargin._compile import Reference, implements, kernel, runs_compiled, verb
+from maxmargin.structures import TransitionMask
 
 
 @verb
@@ -66,3 +67,28 @@ def test_types_of_others_are_not_cached():
     assert grow_all(Linear(1.0), NUMBERS) == 6.0
     assert len(grow_all.uncached.signatures) > 0
     assert "cached" not in vars(grow_all)  # the dispatcher with a cache on disk was never made
+
+
+def test_only_objects_of_other_classes_are_interpreted():
+    assert runs_compiled(Linear(1.0), Reference(Linear(1.0)), NUMBERS, np.float64(1.0), 1, 1.0, True, None)
+    assert not runs_compiled(Linear(1.0), Python())
+    assert not runs_compiled(NUMBERS, [1.0])
+
+
+def test_kernels_may_still_count_their_parts():
+    @kernel(n_parts=1)
+    def first_of(part, numbers):
+        return grow(part, numbers[0])
+
+    assert first_of(Linear(2.0), NUMBERS + 1) == 2.0
+
+
+def test_kernels_of_others_are_not_cached():
+    mask = TransitionMask(np.ones((2, 2), bool), np.ones(2, bool), np.zeros(2, bool))
+
+    @kernel
+    def is_allowed(mask, label):
+        return mask.start[label] and mask.end[label]
+
+    assert not is_allowed(mask, 1)
+    assert Reference(mask).is_own and "cached" not in vars(is_allowed)

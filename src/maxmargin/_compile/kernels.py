@@ -16,7 +16,8 @@ from .verbs import OPTIONS
 # no wrapper for callers in C: there are none
 _compiled = numba.njit(nogil=True, no_cfunc_wrapper=True, **OPTIONS)
 
-PLAIN = (np.ndarray, np.generic, int, float, type(None))  # what compiled code takes besides parts
+# what compiled code takes: parts, and what is passed as it is
+COMPILED = (tuple, Reference, np.ndarray, np.generic, int, float, type(None))
 
 
 class Kernel:
@@ -55,7 +56,7 @@ class Kernel:
 
 def runs_compiled(*args: Any) -> bool:
     """Whether a loop over these runs compiled: each is a NamedTuple, a reference to one, an array or a number."""
-    return all(isinstance(one, (tuple, Reference, *PLAIN)) for one in args)
+    return all(isinstance(one, COMPILED) for one in args)
 
 
 def kernel(function: Callable | None = None, *, n_parts: int | None = None) -> Any:

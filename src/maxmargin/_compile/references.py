@@ -267,12 +267,30 @@ def _first_large(part: Any) -> str:
 class Reference:
     """A NamedTuple laid out in words, for kernels; to be kept as long as a call runs, and fit for many.
 
-    Made in 0.4 microseconds an array once its type is known.
+    Once its type is known it is made in half a microsecond an array (34 microseconds for 62 arrays).
 
     Parameters
     ----------
     part : NamedTuple
         Of arrays, NamedTuples, bool, int and float.
+
+    Attributes
+    ----------
+    part : NamedTuple
+        What it refers to.
+    address : int
+        Where its words begin.
+    is_own : bool
+        Whether all classes within are of this package, so that kernels over them may be kept on disk.
+
+    Examples
+    --------
+    >>> from maxmargin.structures import TransitionMask
+    >>> reference = Reference(TransitionMask(np.ones((2, 2), bool), np.ones(2, bool), np.ones(2, bool)))
+    >>> reference.part.start
+    array([ True,  True])
+    >>> reference.is_own
+    True
     """
 
     __slots__ = ("_numba_type_", "address", "is_own", "part", "words")
