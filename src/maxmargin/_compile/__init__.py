@@ -6,12 +6,13 @@ Python they run as they are, called from a compiled loop Numba compiles them in.
 its own method of the verb's name, and the loop around it runs interpreted. A *kernel* is such a loop.
 
 The rooms: ``verbs`` (verbs and the functions they call), ``kernels`` (the loops), ``references`` (how NamedTuples
-reach compiled code: one pointer each), ``inner`` (how what kernels call is compiled), ``disk`` (where kernels
-are kept).
+reach compiled code: one pointer each), ``parts`` (their types and what their fields may be), ``loads`` (how compiled
+code reads them), ``inner`` (how what kernels call is compiled), ``disk`` (where kernels are kept).
 """
 
 from .kernels import Kernel, kernel, runs_compiled
-from .references import PartType, Reference
+from .parts import PartType
+from .references import Reference
 from .verbs import FAST, OPTIONS, helper, implements, routine, verb
 
 __all__ = [

@@ -10,11 +10,12 @@ import numba
 import numpy as np
 
 from .disk import SourceHashedCache
-from .references import PACKAGE, Reference
+from .parts import PACKAGE
+from .references import Reference
 from .verbs import OPTIONS
 
 # no wrapper for callers in C: there are none
-_compiled = numba.njit(nogil=True, no_cfunc_wrapper=True, **OPTIONS)
+KERNEL: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **OPTIONS}
 
 # what compiled code takes: parts, and what is passed as it is
 COMPILED = (tuple, Reference, np.ndarray, np.generic, int, float, type(None))
@@ -38,13 +39,13 @@ class Kernel:
 
     @functools.cached_property
     def cached(self) -> Callable:
-        dispatcher = _compiled(self.interpreted)
+        dispatcher = numba.njit(**KERNEL)(self.interpreted)
         dispatcher._cache = SourceHashedCache(self.interpreted)
         return dispatcher
 
     @functools.cached_property
     def uncached(self) -> Callable:
-        return _compiled(self.interpreted)
+        return numba.njit(**KERNEL)(self.interpreted)
 
     def __call__(self, *args: Any) -> Any:
         if not runs_compiled(*args):

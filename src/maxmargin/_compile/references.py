@@ -8,199 +8,21 @@ call, parts within it in place, and compiled code has the address of the first.
 - Loads are marked invariant, so that LLVM moves them out of loops: nothing may replace or resize the memory of a field
   while a call runs. Writing into arrays is fine, and so is to put larger arrays into a new NamedTuple between calls.
 - An array taken from a part has no owner: a kernel must not return it.
-- A type is the class itself, not its name, and the types of its fields: a class defined again is another type.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.errors import NumbaNotImplementedError
-from numba.core.imputils import lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, models, register_model, unbox
-from numba.np import numpy_support
 
-ALLOWED = "fields of a part are arrays of one dimension or more, NamedTuples, bool, int or float"
-PACKAGE = __name__.partition(".")[0]
-WORD = ir.IntType(64)
+from . import loads  # noqa: F401  (registers with Numba how compiled code reads parts)
+from .parts import ARRAYS, PartType, find_type, n_words
 
-
-# ---------------------------------------------------------------------------------------------------------- the type
-
-
-class PartType(types.Type):
-    """Type of a reference to a NamedTuple; verbs are dispatched on its `instance_class`."""
-
-    def __init__(self, instance_class: type, fields: tuple[tuple[str, types.Type], ...]):
-        self.instance_class, self.fields = instance_class, fields
-        self.types, self.places, self.n_words = dict(fields), {}, 0
-        for name, one in fields:
-            self.places[name] = self.n_words
-            self.n_words += n_words(one)
-        within = [one.is_own for one in self.types.values() if isinstance(one, PartType)]
-        self.is_own: bool = instance_class.__module__.partition(".")[0] == PACKAGE and all(within)
-        # short, since it is part of every symbol; the same in every process, since kernels are kept on disk
-        digest = hashlib.sha256(str(fields).encode()).hexdigest()[:8]
-        super().__init__(f"{instance_class.__module__}.{instance_class.__qualname__}[{digest}]")
-
-    @property
-    def key(self) -> tuple:
-        return self.instance_class, self.fields
-
-
-def n_words(kind: types.Type) -> int:
-    """Words of a field: an array has its address, its shape, and its strides where the shape does not tell them."""
-    if isinstance(kind, PartType):
-        return kind.n_words
-    if isinstance(kind, types.Array):
-        return 1 + kind.ndim if kind.layout in "CF" else 1 + 2 * kind.ndim
-    return 1
-
-
-def _formats(part_type: PartType) -> Iterator[str]:
-    """What ``struct.pack`` makes words of, field by field."""
-    for kind in part_type.types.values():
-        if isinstance(kind, PartType):
-            yield from _formats(kind)
-        elif isinstance(kind, types.Array):
-            yield f"Q{n_words(kind) - 1}q"
-        else:
-            yield FORMATS[kind]
-
-
-FORMATS: dict[types.Type, str] = {types.boolean: "?7x", types.int64: "q", types.float64: "d"}
-
-
-def find_type(part: Any) -> PartType:
-    """The type of a NamedTuple, field by field; a field that compiled code cannot take is an error that names it."""
-    cls = type(part)
-    if not hasattr(cls, "_fields"):
-        raise TypeError(f"a part is a NamedTuple, got {cls.__name__}")
-    return PartType(
-        cls, tuple((name, _field_type(cls, name, one)) for name, one in zip(cls._fields, part, strict=True))
-    )
-
-
-def _field_type(cls: type, name: str, value: Any) -> types.Type:
-    where = f"{cls.__qualname__}.{name}"
-    for kinds, find in FIELDS:
-        if isinstance(value, kinds):
-            return find(where, value)
-    raise TypeError(f"{where} is of type {type(value).__name__}: {ALLOWED}")
-
-
-def _array_type(where: str, array: np.ndarray) -> types.Type:
-    if type(array) not in ARRAYS:
-        raise TypeError(f"{where} is of type {type(array).__name__}: {ALLOWED}")
-    if array.ndim == 0:
-        raise TypeError(f"{where} is an array without dimensions: {ALLOWED}")
-    if not array.dtype.isnative:
-        raise ValueError(
-            f"{where} has the byte order of another machine; give it as array.astype(array.dtype.newbyteorder('='))"
-        )
-    if not array.flags.aligned:
-        raise ValueError(f"{where} is not aligned in memory; give it as np.require(array, requirements='A')")
-    try:
-        dtype = numpy_support.from_dtype(array.dtype)
-    except NumbaNotImplementedError:
-        dtype = types.pyobject
-    if dtype == types.pyobject:
-        raise TypeError(f"{where} is an array of {array.dtype}, which compiled code does not know")
-    return types.Array(dtype, array.ndim, numpy_support.map_layout(array), readonly=not array.flags.writeable)
-
-
-def _part_type(where: str, part: tuple) -> types.Type:
-    if not hasattr(part, "_fields"):
-        raise TypeError(f"{where} is a plain tuple: {ALLOWED}")
-    return find_type(part)
-
-
-FIELDS: tuple[tuple[Any, Callable[[str, Any], types.Type]], ...] = (
-    (np.ndarray, _array_type),
-    (tuple, _part_type),
-    ((bool, np.bool_), lambda where, value: types.boolean),
-    ((int, np.integer), lambda where, value: types.int64),
-    ((float, np.floating), lambda where, value: types.float64),
-)
-
-
-# ----------------------------------------------------------------------------------------------------- in compiled code
-
-register_model(PartType)(models.OpaqueModel)
-
-
-@infer_getattr
-class _FieldTypes(AttributeTemplate):
-    key = PartType
-
-    def generic_resolve(self, typ, attr):
-        return typ.types.get(attr)
-
-
-@lower_getattr_generic(PartType)
-def _load_field(context, builder, typ, value, attr):
-    kind = typ.types[attr]
-    base = builder.gep(builder.bitcast(value, WORD.as_pointer()), [ir.Constant(WORD, typ.places[attr])])
-
-    def load(k, as_type=WORD):
-        at = builder.bitcast(builder.gep(base, [ir.Constant(WORD, k)]), as_type.as_pointer())
-        found = builder.load(at)
-        found.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return found
-
-    if isinstance(kind, PartType):
-        return builder.bitcast(base, value.type)
-    if isinstance(kind, types.Array):
-        return _load_array(context, builder, kind, load)
-    if kind == types.boolean:
-        return builder.trunc(load(0), context.get_value_type(kind))
-    return load(0, context.get_value_type(kind))
-
-
-def _load_array(context, builder, kind, load):
-    array = context.make_array(kind)(context, builder)
-    array.meminfo, array.parent = (cgutils.get_null_value(one.type) for one in (array.meminfo, array.parent))
-    array.itemsize = ir.Constant(WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    array.data = load(0, array.data.type)
-    shape = [load(1 + d) for d in range(kind.ndim)]
-    array.nitems = _product(builder, shape)
-    strides = {
-        "C": lambda d: _product(builder, [array.itemsize, *shape[:d:-1]]),
-        "F": lambda d: _product(builder, [array.itemsize, *shape[:d]]),
-        "A": lambda d: load(1 + kind.ndim + d),
-    }[kind.layout]
-    array.shape = cgutils.pack_array(builder, shape, WORD)
-    array.strides = cgutils.pack_array(builder, [strides(d) for d in range(kind.ndim)], WORD)
-    return array._getvalue()
-
-
-def _product(builder, factors):
-    product = factors[0]
-    for one in factors[1:]:
-        product = builder.mul(product, one, flags=["nsw"])
-    return product
-
-
-@unbox(PartType)
-def _unbox(typ, obj, c):
-    address = c.pyapi.object_getattr_string(obj, "address")
-    word = c.pyapi.long_as_ulonglong(address)
-    c.pyapi.decref(address)
-    return NativeValue(c.builder.inttoptr(word, c.context.get_value_type(typ)))
-
-
-# ------------------------------------------------------------------------------------------------------- from Python
-
-ARRAYS = frozenset({np.ndarray, np.memmap})  # of other subclasses compiled code would see only half
 CONTIGUOUS = 1 | 2  # of numpy's flags: C and F
 TYPED = CONTIGUOUS | 0x0100 | 0x0400  # and aligned, writeable
 HEADER = object.__basicsize__  # in C, an array begins as every object does; then comes the address of its data
@@ -233,6 +55,20 @@ class _Known(NamedTuple):
 
 
 _KNOWN: dict[tuple, _Known] = {}
+
+
+def _formats(part_type: PartType) -> Iterator[str]:
+    """What ``struct.pack`` makes words of, field by field."""
+    for kind in part_type.types.values():
+        if isinstance(kind, PartType):
+            yield from _formats(kind)
+        elif isinstance(kind, types.Array):
+            yield f"Q{n_words(kind) - 1}q"
+        else:
+            yield FORMATS[kind]
+
+
+FORMATS: dict[types.Type, str] = {types.boolean: "?7x", types.int64: "q", types.float64: "d"}
 
 
 def _gather(part: Any, signature: list, values: list) -> None:
