@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture
 def module(monkeypatch):
     """A module of the benchmarks by its name; kernels run interpreted, and nothing that is loaded stays."""
-    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
+    monkeypatch.setattr("maxmargin._compile.kernels.runs_compiled", lambda *parts: False)
     monkeypatch.syspath_prepend(ROOT)
     trials = importlib.import_module("benchmarks._trials")
     trials.load_trial.cache_clear()

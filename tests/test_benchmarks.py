@@ -62,7 +62,7 @@ def assert_runs(name, module, monkeypatch, capsys):
 @pytest.fixture
 def interpreted(monkeypatch):
     """Structures with few samples: to compile them would take minutes."""
-    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
+    monkeypatch.setattr("maxmargin._compile.kernels.runs_compiled", lambda *parts: False)
     monkeypatch.syspath_prepend(ROOT)
 
 
