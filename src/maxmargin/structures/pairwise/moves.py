@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._compile import helper, implements, verb
+from ..._compile import helper, implements, routine, verb
 from ..directions import BetweenCorners, Measured, ToCorner, ToExpectation, list_change, plus
 from ..verbs import measure, move
 from .layout import PairwiseProblem, link_weights
@@ -114,6 +114,11 @@ def _(direction, problem, blocks, work, i):
 
 @implements(measure, PairwiseProblem)
 def _(problem, direction, blocks, work, i):
+    return measure_block(problem, direction, blocks, work, i)
+
+
+@routine
+def measure_block(problem, direction, blocks, work, i):
     links, sites = problem.links, problem.sites
     further = further_norm(links, direction, blocks, work, i)
     if problem.gram_offsets[i] == problem.gram_offsets[i + 1]:
@@ -130,7 +135,7 @@ def _(problem, direction, blocks, work, i):
     return Measured(further + norm, cross - blocks.norm[i], norm)
 
 
-@helper
+@routine
 def norm_by_gram(problem, direction, blocks, work, i):
     """The direction's norm term by term: slower than by the products kept, exact for short directions."""
     begin = problem.sites.offsets[i]
@@ -154,7 +159,7 @@ def list_site(direction, blocks, work, begin, t):
     return list_change(direction, s, blocks.node[t], work.labels[s], work.away[s], work.active, work.values)
 
 
-@helper
+@routine
 def norm_in_feature_space(problem, direction, blocks, work, i):
     """The norm for a block too long for a Gram matrix: spread the direction over the features, then collect."""
     begin, end = problem.sites.offsets[i], problem.sites.offsets[i + 1]
