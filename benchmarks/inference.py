@@ -20,7 +20,7 @@ from maxmargin import datasets
 from maxmargin._compile import OPTIONS
 from maxmargin.inference import best_box, scan_boxes, search_boxes
 from maxmargin.inference.beam import new_beam
-from maxmargin.inference.chain import EveryEdge, forward_backward, new_chain_sums, top_viterbi, viterbi
+from maxmargin.inference.chain.passes import forward_backward, new_chain_sums, top_viterbi, viterbi
 from maxmargin.inference.cut import CutPlan, make_cut_plan
 from maxmargin.inference.distance_transform import Spring, new_grid_scratch, transform_grid
 from maxmargin.inference.tree import make_tree_plan
@@ -117,8 +117,8 @@ def measure(length: int, n_labels: int, rounds: int, quick: bool) -> list[Bar]:
     calls = {
         "viterbi": call(run_viterbi, node, edge, ends, table, labels),
         "top 5": call(run_top, node, edge, ends, table, new_beam(length, K), labels, values),
-        "marginals": call(run_marginals, node, edge, ends, sums, node_out, EveryEdge(pairs)),
-        "marginals, cold": call(run_marginals, cold, cold_edge, ends, sums, node_out, EveryEdge(pairs)),
+        "marginals": call(run_marginals, node, edge, ends, sums, node_out, pairs),
+        "marginals, cold": call(run_marginals, cold, cold_edge, ends, sums, node_out, pairs),
         "tree": call(run_tree, plan, flat, flat_edge, scratch, labels),
     }
     if not quick:  # half of the compilation

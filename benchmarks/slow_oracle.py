@@ -18,7 +18,7 @@ from numba import njit
 
 from maxmargin import datasets
 from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
-from maxmargin.inference.chain import viterbi
+from maxmargin.inference.chain.passes import viterbi
 from maxmargin.solvers import BlockFrankWolfe, Result, Solver, get_solver
 from maxmargin.structures import make_chain_problem
 

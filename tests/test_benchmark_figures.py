@@ -15,9 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
-def module(monkeypatch):
+def module(no_compilation, monkeypatch):
     """A module of the benchmarks by its name; kernels run interpreted, and nothing that is loaded stays."""
-    monkeypatch.setattr("maxmargin._compile.kernels.runs_compiled", lambda *parts: False)
     monkeypatch.syspath_prepend(ROOT)
     trials = importlib.import_module("benchmarks._trials")
     trials.load_trial.cache_clear()
@@ -37,7 +36,7 @@ def test_a_trial_knows_primal_values_and_test_errors(module):
 
 
 def test_runs_stay_within_their_budget_and_certificates_become_rarer(module):
-    runs = module("_figures_runs")
+    runs = module("figures.runs")
     limits = runs.Rare(most=10.0)
     planned, passes = [], 0.0
     while passes < 100:
@@ -55,7 +54,7 @@ def test_runs_stay_within_their_budget_and_certificates_become_rarer(module):
 
 
 def test_runs_are_kept_and_bracket_the_optimum(module, tmp_path):
-    store, Run = module("_figures_store"), module("_figures_runs").Run
+    store, Run = module("figures.store"), module("figures.runs").Run
     exact = Run(*np.array([[1.0, 2.0], [0.1, 0.2], [1.0, 0.4], [0.0, 0.3], [0.5, 0.4]]))
     blind = exact._replace(primal=np.array([0.9, 0.35]), dual=np.full(2, np.nan))
     other = blind._replace(primal=np.full(2, np.nan))
@@ -69,7 +68,7 @@ def test_runs_are_kept_and_bracket_the_optimum(module, tmp_path):
 
 
 def test_efforts_are_medians_that_do_not_mix_in_what_never_arrives(module):
-    tables, Run = module("_figures_tables"), module("_figures_runs").Run
+    tables, Run = module("figures.tables"), module("figures.runs").Run
     fast = Run(np.array([1.0, 2.0]), np.array([0.1, 0.2]), np.array([1.0, 1e-4]), np.zeros(2), np.zeros(2))
     never = fast._replace(primal=np.array([1.0, 1.0]))
     assert np.all(np.isfinite(tables.efforts([fast, fast, never], 0.0)))
@@ -78,7 +77,7 @@ def test_efforts_are_medians_that_do_not_mix_in_what_never_arrives(module):
 
 
 def test_weights_of_linear_svc_are_ours(module):
-    peers = module("_figures_peers")
+    peers = module("figures.peers")
     trials = module("_trials")
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 3)), np.arange(12) % 3
@@ -93,19 +92,19 @@ def test_weights_of_linear_svc_are_ours(module):
 
 def test_crfsuite_learns_from_a_trial(module):
     pytest.importorskip("pycrfsuite")
-    peers = module("_figures_peers")
+    peers = module("figures.peers")
     suite = peers.CrfSuite(module("_trials").load_trial("dates", 10), "ap")
     suite.train(5)
     assert suite.test_error() < 0.7
 
 
 def test_figures_are_drawn(module, monkeypatch, capsys, tmp_path):
-    figures = module("figures")
+    figures = module("figures.main")
     plan = figures.Plan("dates", ("1/n",), 0.02, 1.0, 3, 2)
     for name, value in {"QUICK": [plan], "OUTPUT": tmp_path}.items():
         monkeypatch.setattr(figures, name, value)
     monkeypatch.setattr(figures, "peer_tasks", lambda *task: [])
-    runs = module("_figures_runs")
+    runs = module("figures.runs")
     monkeypatch.setattr(runs, "PILOT_PASSES", 1.0)
     for name in runs.SOLVERS.keys() - {"fw", "bcfw", "auto", "subgradient, tuned"}:
         monkeypatch.delitem(runs.SOLVERS, name)
@@ -123,7 +122,16 @@ def test_figures_are_drawn(module, monkeypatch, capsys, tmp_path):
 def test_benchopt_runs(tmp_path):
     pytest.importorskip("benchopt")
     chosen = ["-d", "dates[n_samples=5]", "-o", "Structural SVM[lam=0.1]", "-s", "FW", "-n", "2", "-r", "1"]
-    command = [sys.executable, "-m", "benchopt", "run", str(ROOT / "benchmarks"), *chosen, "--no-plot", "--no-cache"]
+    command = [
+        sys.executable,
+        "-m",
+        "benchopt",
+        "run",
+        str(ROOT / "benchmarks" / "for_benchopt"),
+        *chosen,
+        "--no-plot",
+        "--no-cache",
+    ]
     command += ["--output", str(tmp_path / "found")]
     interpreted = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=interpreted)
@@ -132,7 +140,7 @@ def test_benchopt_runs(tmp_path):
 
 
 def test_bars_compare_with_peers_where_these_improve_and_leave_tuned_solvers_out(module):
-    bars, Run = module("_figures_bars"), module("_figures_runs").Run
+    bars, Run = module("figures.bars"), module("figures.runs").Run
     ours = Run(
         np.arange(3.0), np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.5, 0.2]), np.zeros(3), np.array([0.9, 0.3, 0.1])
     )
@@ -145,4 +153,4 @@ def test_bars_compare_with_peers_where_these_improve_and_leave_tuned_solvers_out
     assert best.value == auto.value == 1.0  # 0.3 after 1 s where the peer has 0.4; 0.1 after 2 s instead of 4 s
     assert "best of 1 of ours" in best.name and "lam" in auto.name
     never = {**runs, ("any", "crfsuite, ap"): [peer._replace(error=np.array([0.4, 0.05, 0.2]))]}
-    assert not bars.peer_bars("some data", never)[0].met
+    assert bars.peer_bars("some data", never)[0].short

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from maxmargin import datasets
 
 ROOT = Path(__file__).resolve().parents[1]
-BAR = re.compile(r"^.+: [-+.\w]+ \((<=|>=) [-+.\w]+\) (ok|SHORT)$")
+BAR = re.compile(r"^.+: ([-+.\w]+ \((<=|>=) [-+.\w]+\) (ok|SHORT)|not measured \((<=|>=) [-+.\w]+\))$")
 
 
 def sliced(fetch, n):
@@ -46,6 +46,8 @@ def test_benchmark_runs(name, monkeypatch, capsys):
     module = importlib.import_module(f"benchmarks.{name}")
     if name == "path":
         monkeypatch.setattr(module, "TASKS", (module.letters,))  # cuts run below, interpreted
+    if name == "multiclass":
+        monkeypatch.setattr(module, "N_SAMPLES", 300)
     assert_runs(name, module, monkeypatch, capsys)
 
 
@@ -59,10 +61,59 @@ def assert_runs(name, module, monkeypatch, capsys):
     assert stop.value.code == int(any(line.endswith("SHORT") for line in bars))
 
 
+def test_startup_runs(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT)
+    startup = importlib.import_module("benchmarks.startup")
+    fit = 'import os, maxmargin; open(os.path.join(os.environ["NUMBA_CACHE_DIR"], "kernel"), "w").close()'
+    for name, value in {"IMPORTS": "pass", "START": "pass", "FIRST_FITS": {"ChainSVM": fit}}.items():
+        monkeypatch.setattr(startup, name, value)
+    assert_runs("startup", startup, monkeypatch, capsys)
+    monkeypatch.setattr(startup, "FIRST_FITS", {"ChainSVM": "pass"})
+    with pytest.raises(RuntimeError, match="not cold"):
+        startup.first_fit("ChainSVM", startup.SOURCE)
+
+
+class TestBefore:
+    """The tree of an earlier commit beside this one."""
+
+    @pytest.fixture
+    def before(self, monkeypatch, tmp_path):
+        monkeypatch.syspath_prepend(ROOT)
+        module = importlib.import_module("benchmarks._before")
+        monkeypatch.setattr(module, "KERNELS", tmp_path)
+        return module
+
+    def test_it_answers_from_its_own_source_and_is_gone_afterwards(self, before):
+        with before.source_before() as source:
+            if source is None:
+                pytest.skip("needs a clone that has the earlier commit")
+            with before.Servant("_passes", source) as servant:
+                assert Path(servant.ask("source")) == source.resolve() != before.SOURCE
+        assert not source.exists()
+
+    def test_a_clone_without_it_leaves_bars_unmeasured(self, before, monkeypatch, capsys):
+        monkeypatch.setattr(before, "COMMIT", "0" * 40)
+        with before.source_before() as source:
+            assert source is None
+        assert "not measured" in capsys.readouterr().out
+
+    def test_a_process_that_dies_is_reported(self, before):
+        servant = before.Servant("_passes", before.SOURCE)
+        with servant, pytest.raises(RuntimeError, match="ended with"):
+            servant.ask("no such data", "no such variant")
+
+
+def test_bars_that_were_not_measured_are_neither_met_nor_short(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    Bar = importlib.import_module("benchmarks._report").Bar
+    bar = Bar("ours / theirs", None, 0.35)
+    assert str(bar) == "ours / theirs: not measured (<= 0.35)" and not bar.short
+    assert Bar("ours / theirs", float("nan"), 0.35).short  # a figure gone wrong is no figure left out
+
+
 @pytest.fixture
-def interpreted(monkeypatch):
+def interpreted(no_compilation, monkeypatch):
     """Structures with few samples: to compile them would take minutes."""
-    monkeypatch.setattr("maxmargin._compile.kernels.runs_compiled", lambda *parts: False)
     monkeypatch.syspath_prepend(ROOT)
 
 

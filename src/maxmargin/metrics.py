@@ -8,9 +8,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._boxes import box_iou
+
+__all__ = ["ChunkScores", "alignment_error_rate", "box_iou", "chunk_f1", "chunk_scores", "corloc"]
+
 
 class ChunkScores(NamedTuple):
-    """Fractions of chunks found, in [0, 1]."""
+    """Fractions of chunks found, in [0, 1].
+
+    Attributes
+    ----------
+    precision : float
+        Of the chunks predicted, those that are right.
+    recall : float
+        Of the true chunks, those that were predicted.
+    f1 : float
+        The harmonic mean of both.
+
+    Examples
+    --------
+    >>> from maxmargin.metrics import chunk_scores
+    >>> chunk_scores([["B-NP", "O"]], [["B-NP", "B-NP"]]).recall
+    1.0
+    """
 
     precision: float
     recall: float
@@ -30,8 +50,10 @@ def chunk_scores(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]
 
     Parameters
     ----------
-    y_true, y_pred : sequence of sequences of str
-        Labels of each sentence, gold and predicted. Chunks end with their sentence.
+    y_true : sequence of sequences of str
+        The true labels of each sentence. Chunks end with their sentence.
+    y_pred : sequence of sequences of str
+        The predicted ones.
 
     Returns
     -------
@@ -40,6 +62,7 @@ def chunk_scores(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]
 
     Examples
     --------
+    >>> from maxmargin.metrics import chunk_scores
     >>> chunk_scores([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]])
     ChunkScores(precision=0.5, recall=0.5, f1=0.5)
     """
@@ -62,7 +85,26 @@ def chunk_scores(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]
 
 
 def chunk_f1(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]]) -> float:
-    """F1 of whole chunks, as a fraction; see :func:`chunk_scores`."""
+    """F1 of whole chunks; see :func:`chunk_scores`.
+
+    Parameters
+    ----------
+    y_true : sequence of sequences of str
+        The true labels of each sentence.
+    y_pred : sequence of sequences of str
+        The predicted ones.
+
+    Returns
+    -------
+    float
+        A fraction in [0, 1].
+
+    Examples
+    --------
+    >>> from maxmargin.metrics import chunk_f1
+    >>> chunk_f1([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]])
+    0.5
+    """
     return chunk_scores(y_true, y_pred).f1
 
 
@@ -99,9 +141,13 @@ def alignment_error_rate(
 
     Parameters
     ----------
-    predicted, sure, possible : sequence of collections of links
+    predicted : sequence of collections of links
         For each sentence pair, pairs of positions ``(source, target)``, e.g. an array (n_links, 2). Links given twice
-        count once. Sure links are possible, whether `possible` repeats them or not.
+        count once.
+    sure : sequence of collections of links
+        Those that must be found.
+    possible : sequence of collections of links
+        Those that may be. Sure links are possible, whether they are repeated here or not.
 
     Returns
     -------
@@ -110,6 +156,7 @@ def alignment_error_rate(
 
     Examples
     --------
+    >>> from maxmargin.metrics import alignment_error_rate
     >>> alignment_error_rate([[(0, 0), (1, 1), (1, 2)]], [[(0, 0), (2, 2)]], [[(1, 1)]])
     0.4
     """
@@ -135,55 +182,27 @@ def _links(links: Iterable[Sequence[int]], i: int) -> set[Link]:
     return found
 
 
-def box_iou(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Area of the intersection of two boxes over that of their union.
-
-    Parameters
-    ----------
-    a, b : array-like (..., 4)
-        Boxes (left, top, right, bottom), right and bottom excluded where these are pixels. Their shapes are
-        broadcast: ``box_iou(a[:, None], b)`` compares each box of `a` with each of `b`.
-
-    Returns
-    -------
-    ndarray (...)
-        Values in [0, 1]; 0 where neither box has an area.
-
-    Examples
-    --------
-    >>> box_iou([[0, 0, 2, 2], [0, 0, 1, 1]], [1, 0, 3, 2])
-    array([0.33333333, 0.        ])
-    """
-    first, second = _boxes(a, "a"), _boxes(b, "b")
-    sides = np.minimum(first[..., 2:], second[..., 2:]) - np.maximum(first[..., :2], second[..., :2])
-    intersection = np.maximum(sides, 0).prod(axis=-1)
-    union = _area(first) + _area(second) - intersection
-    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
-
-
 def corloc(a: ArrayLike, b: ArrayLike, threshold: float = 0.5) -> float:
     """Share of boxes correctly localized: of all pairs of boxes, those with an IoU of `threshold` at least.
 
+    Parameters
+    ----------
+    a : array_like of shape (n, 4)
+        Boxes (left, top, right, bottom).
+    b : array_like of shape (n, 4)
+        What each is compared with.
+    threshold : float
+        The least IoU that counts.
+
+    Returns
+    -------
+    float
+        The share in [0, 1].
+
     Examples
     --------
+    >>> from maxmargin.metrics import corloc
     >>> corloc([[0, 0, 2, 2], [0, 0, 1, 1]], [[0, 0, 2, 1], [1, 0, 3, 2]])
     0.5
     """
     return float(np.mean(box_iou(a, b) >= threshold))
-
-
-def _boxes(boxes: ArrayLike, name: str) -> np.ndarray:
-    array = np.asarray(boxes, dtype=np.float64)
-    if array.ndim == 0 or array.shape[-1] != 4:
-        raise ValueError(f"{name} must have four numbers a box, got shape {array.shape}")
-    bad = ~((array[..., 2:] >= array[..., :2]).all(axis=-1) & np.isfinite(array).all(axis=-1))
-    if bad.any():
-        raise ValueError(
-            f"{name} must have boxes (left, top, right, bottom) with left <= right and top <= bottom, "
-            f"got {array[bad][0].tolist()}"
-        )
-    return array
-
-
-def _area(boxes: np.ndarray) -> np.ndarray:
-    return (boxes[..., 2:] - boxes[..., :2]).prod(axis=-1)

@@ -66,6 +66,13 @@ def fetch_bccd(*, n_levels: int = 8, data_home: PathLike | None = None) -> Bunch
         `boxes_train` (n_images, 4): the annotated boxes, in original pixels; `names_train` (n_images,). Besides,
         `levels` (3, n_levels - 1): the values between two levels of each channel; `scale`: 8, original pixels a
         pixel; `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_bccd
+    >>> cells = fetch_bccd()
+    >>> cells.X_train.shape[1:], cells.y_train.shape[1]
+    ((60, 80, 3), 4)
     """
     from sklearn.utils import Bunch, check_scalar
 

@@ -76,6 +76,13 @@ def fetch_conll2000(min_freq: int = 3, *, data_home: PathLike | None = None, dow
         `X_train`, `X_test`: lists of sparse 0/1 matrices (length, n_attributes); `y_train`, `y_test`: lists of
         arrays of chunk labels; `words_train`, `words_test`, `pos_train`, `pos_test`: lists of arrays of strings,
         for features of one's own; `feature_names`; `target_names`: the training labels; `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_conll2000
+    >>> chunks = fetch_conll2000()
+    >>> len(chunks.X_train), chunks.words_train[0][:3].tolist(), chunks.y_train[0][:3].tolist()
+    (8936, ['Confidence', 'in', 'the'], ['B-NP', 'B-PP', 'B-NP'])
     """
     from sklearn.utils import Bunch, check_scalar
 

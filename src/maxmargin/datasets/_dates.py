@@ -37,8 +37,10 @@ def load_dates(
 
     Parameters
     ----------
-    n_train, n_test : int
-        Number of dates.
+    n_train : int
+        Number of dates to learn from.
+    n_test : int
+        Number of dates to test on.
     illegible : float
         Probability that a digit cannot be read and is an image of zeros.
     random_state : int, RandomState instance or None
@@ -50,6 +52,13 @@ def load_dates(
         `X_train`, `X_test`: lists of (8, 64) arrays; `y_train`, `y_test`: lists of (8,) arrays of digits;
         `dates_train`, `dates_test`: the dates as strings DDMMYYYY; `images_train`, `images_test`: (n, 8) arrays,
         the number in `load_digits` of each digit's image, -1 if illegible; `feature_names`, `target_names`; `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import load_dates
+    >>> dates = load_dates(n_train=2, n_test=1)
+    >>> dates.X_train[0].shape, dates.y_train[0].shape
+    ((8, 64), (8,))
     """
     from sklearn.datasets import load_digits
     from sklearn.utils import Bunch, check_random_state, check_scalar

@@ -64,6 +64,12 @@ def fetch_usps(*, data_home: PathLike | None = None, download_if_missing: bool =
     sklearn.utils.Bunch
         `X_train` (7291, 256), `X_test` (2007, 256): float64 in [-1, 1]; `y_train`, `y_test`: integers 0..9;
         `target_names`; `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_usps
+    >>> fetch_usps().X_train.shape
+    (7291, 256)
     """
     arrays = load_file(USPS, data_home, download_if_missing)
     return _bunch(arrays, scale=1000, dtype=np.float64, description=_USPS_DESCR)
@@ -84,6 +90,12 @@ def fetch_mnist(*, data_home: PathLike | None = None, download_if_missing: bool 
     sklearn.utils.Bunch
         `X_train` (60000, 784), `X_test` (10000, 784): float32 in [0, 1]; `y_train`, `y_test`: integers 0..9;
         `target_names`; `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_mnist
+    >>> fetch_mnist().X_test.shape
+    (10000, 784)
     """
     arrays = load_file(MNIST, data_home, download_if_missing)
     # float32: in float64 the images would take 439 MB.

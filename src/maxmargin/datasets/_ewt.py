@@ -95,6 +95,13 @@ def fetch_ewt(
         `heads_train`: list of (length,) arrays of integers, the position of each word's head in its sentence, -1
         for a root; `y_train`: list of arrays of labels; `words_train`: list of arrays of strings, for features of
         one's own. Besides, `feature_names`; `target_names`: the training labels; `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_ewt
+    >>> trees = fetch_ewt(n_train=100)
+    >>> trees.words_train[0][:3].tolist(), trees.heads_train[0][:3].tolist()
+    (['Al', '-', 'Zaman'], [-1, 2, 0])
     """
     from sklearn.utils import Bunch, check_scalar
 

@@ -116,6 +116,12 @@ def get_data_home(data_home: PathLike | None = None) -> Path:
     -------
     pathlib.Path
         The folder, which need not exist yet.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import get_data_home
+    >>> get_data_home("/data").name
+    'data'
     """
     return _search_folders(data_home)[0]
 

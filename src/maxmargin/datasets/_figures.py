@@ -60,6 +60,7 @@ def make_figures(
     Parameters
     ----------
     n_samples : int
+        Number of images.
     size : int
         Height and width of the images in pixels, at least 24.
     clutter : int
@@ -67,12 +68,20 @@ def make_figures(
     noise : float
         Standard deviation of the noise of a pixel; limbs have brightness 1.
     random_state : int, optional
+        Determines the images.
 
     Returns
     -------
     sklearn.utils.Bunch
         `images` (n, size, size); `X` (n, size, size, 54): features of each pixel; `y` (n, 14, 2): column and row of
         each part; `parents` (14,): the tree of the parts, -1 for its root; `part_names`, `feature_names`, `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import make_figures
+    >>> figures = make_figures(2, random_state=0)
+    >>> figures.images.shape, figures.y.shape
+    ((2, 64, 64), (2, 14, 2))
     """
     from sklearn.utils import Bunch
 

@@ -81,6 +81,13 @@ def fetch_horses(
         `pixels_train`: list of (n_nodes,) arrays of integers, the sizes of the superpixels; `foreground_train`: list
         of (n_nodes,) arrays, how many of these pixels are horse; `names_train` (n_images,): the names of the images.
         Besides, `feature_names`, `edge_feature_names`, `target_names`, `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_horses
+    >>> horses = fetch_horses()
+    >>> horses.X_train[0].shape[1], horses.edge_features_train[0].shape[1]
+    (55, 6)
     """
     from sklearn.utils import Bunch
 

@@ -53,6 +53,13 @@ def fetch_ocr(
     sklearn.utils.Bunch
         `X_train`, `X_test`: lists of (length, 128) arrays of zeros and ones; `y_train`, `y_test`: lists of
         (length,) arrays of integers 0..25; `folds_train`, `folds_test`; `target_names`: the letters; `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_ocr
+    >>> letters = fetch_ocr("small")
+    >>> len(letters.X_train), "".join(letters.target_names[letters.y_train[0]])
+    (626, 'ommanding')
     """
     from sklearn.utils import Bunch
 

@@ -81,6 +81,13 @@ def fetch_snakes(
         node first; `edge_features_train`: list of (n_edges, 2) or (n_edges, 180) arrays of zeros and ones;
         `y_train`: list of (n_nodes,) arrays of integers 0..10; `shapes_train` (n_images, 2): heights and widths.
         Besides, `feature_names`, `edge_feature_names`, `target_names`, `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_snakes
+    >>> snakes = fetch_snakes()
+    >>> snakes.X_train[0].shape[1], snakes.edge_features_train[0].shape[1]
+    (45, 2)
     """
     from sklearn.utils import Bunch
 

@@ -118,6 +118,13 @@ def fetch_wordalign(
         of (n_links, 2) arrays of integers, positions in the source and in the target sentence, the possible links
         without the sure ones; `source_train` and `target_train`: lists of arrays of strings, the words. Of the
         `trial` pairs, `sure`, `possible`, `source` and `target`. Besides, `feature_names`, `aligner_names`, `DESCR`.
+
+    Examples
+    --------
+    >>> from maxmargin.datasets import fetch_wordalign
+    >>> pairs = fetch_wordalign()
+    >>> len(pairs.X_train), pairs.X_train[0].shape[2]
+    (100, 30)
     """
     from sklearn.utils import Bunch
 

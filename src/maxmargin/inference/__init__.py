@@ -1,7 +1,8 @@
 """Inference: functions of potentials; they never see weights."""
 
-from . import bounded, linear, tree  # they register the verbs of their plans
+from .bounded import Bounded
 from .boxes import best_box, candidate_marginals, scan_boxes, search_boxes, top_boxes
+from .chain import ChainPlan
 from .cut import CutPlan, first_nonsubmodular, make_cut_plan
 from .distance_transform import distance_transform
 from .junction import JunctionPlan, make_junction_plan
@@ -9,9 +10,11 @@ from .lp import Relaxed, RelaxedPlan, make_relaxed_plan, relax, relax_by_program
 from .matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
 from .pose import Pose, Springs, best_pose, make_part_tree
 from .search import OutOfBudget, best_first
-from .tree_plan import TreePlan, make_tree_plan
+from .tree import TreePlan, make_tree_plan
 
 __all__ = [
+    "Bounded",
+    "ChainPlan",
     "CutPlan",
     "JunctionPlan",
     "OutOfBudget",
@@ -24,11 +27,9 @@ __all__ = [
     "best_first",
     "best_matching",
     "best_pose",
-    "bounded",
     "candidate_marginals",
     "distance_transform",
     "first_nonsubmodular",
-    "linear",
     "make_cut_plan",
     "make_junction_plan",
     "make_part_tree",
@@ -42,5 +43,4 @@ __all__ = [
     "search_boxes",
     "top_boxes",
     "top_matchings",
-    "tree",
 ]

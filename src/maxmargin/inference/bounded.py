@@ -7,15 +7,40 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import helper, implements
-from .verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from .verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
 
 class Bounded(NamedTuple):
-    """A plan whose samples have scores added at their first and last nodes, all nodes having the same labels."""
+    """A plan whose samples have scores added at their first and last nodes, all nodes having the same labels.
+
+    Parameters
+    ----------
+    plan : TreePlan, JunctionPlan, CutPlan or RelaxedPlan
+        Who finds labelings.
+    start : ndarray of shape (K,)
+        Scores added at the first node of a sample: 0, or -inf for labels that are forbidden there.
+    end : ndarray of shape (K,)
+        The same at the last node.
+    longest : int
+        Nodes of the largest sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.inference import Bounded, make_tree_plan
+    >>> from maxmargin.inference.verbs import find_best, new_scratch
+    >>> tree = make_tree_plan([0, 2], [-1, 0], 2, shared=True)
+    >>> plan = Bounded(tree, np.array([0.0, -np.inf]), np.zeros(2), 2)
+    >>> labels = np.zeros(2, int)
+    >>> float(find_best(plan, 0, np.array([0.0, 3.0, 0.0, 1.0]), np.zeros(4), new_scratch(plan, 1), labels))
+    1.0
+    >>> labels
+    array([0, 1])
+    """
 
     plan: Any
-    start: np.ndarray  # (K,) 0 or -inf
-    end: np.ndarray  # (K,)
+    start: np.ndarray
+    end: np.ndarray
     longest: int
 
 
@@ -56,6 +81,11 @@ def _(plan, i, node, edge, scratch, k, labels, values):
 @implements(find_max_marginals, Bounded)
 def _(plan, i, node, edge, scratch, out):
     return find_max_marginals(plan.plan, i, bounded(plan, i, node, scratch), edge, scratch.inner, out)
+
+
+@implements(can_sum, Bounded)
+def _(plan):
+    return can_sum(plan.plan)
 
 
 @implements(find_marginals, Bounded)

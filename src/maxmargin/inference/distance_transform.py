@@ -116,13 +116,28 @@ def distance_transform(
 
     Parameters
     ----------
-    scores : (H, W); -inf forbids a position
-    stiffness, pull, anchor : numbers, or pairs for columns (x) and rows (y); stiffness >= 0
+    scores : array_like of shape (H, W)
+        Scores of positions; -inf forbids one.
+    stiffness : float or pair of floats
+        How much stretching costs, >= 0; a pair is for columns (x) and rows (y).
+    pull : float or pair of floats
+        What a step away from the anchor is worth.
+    anchor : float or pair of floats
+        Where the spring is at rest.
 
     Returns
     -------
-    values : (H, W)
-    places : (H, W) flat positions q, row * W + column; -1 where all are forbidden
+    values : ndarray of shape (H, W)
+        The best sums.
+    places : ndarray of shape (H, W)
+        Flat positions q, row * W + column; -1 where all are forbidden.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import distance_transform
+    >>> values, places = distance_transform([[0.0, 0.0, 0.0, 5.0]], stiffness=1.0)
+    >>> values, places
+    (array([[0., 1., 4., 5.]]), array([[0, 3, 3, 3]], dtype=int32))
     """
     scores = np.ascontiguousarray(scores, np.float64)
     if scores.ndim != 2 or scores.size == 0:

@@ -28,17 +28,47 @@ from scipy.optimize import linear_sum_assignment
 
 
 class MatchingMaxMarginals(NamedTuple):
-    """Values of the best matchings that have one thing in common; -inf where there are none."""
+    """Values of the best matchings that have one thing in common; -inf where there are none.
 
-    pairs: np.ndarray  # (n, m) the pair is matched
-    rows: np.ndarray  # (n,) the row is unmatched
-    columns: np.ndarray  # (m,) the column is unmatched
+    Attributes
+    ----------
+    pairs : ndarray of shape (n, m)
+        The pair is matched.
+    rows : ndarray of shape (n,)
+        The row is unmatched.
+    columns : ndarray of shape (m,)
+        The column is unmatched.
+    """
+
+    pairs: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
 
 
 def best_matching(scores: Any, perfect: bool = False) -> tuple[np.ndarray, float]:
-    """The column (n,) of every row in the best matching, -1 for none, and its value.
+    """The best matching of rows with columns.
 
-    Pairs of score 0 stay unmatched unless `perfect`. Without any perfect matching all are -1 and the value is -inf.
+    Parameters
+    ----------
+    scores : array_like of shape (n, m)
+        What each pair is worth; -inf forbids it.
+    perfect : bool
+        Every row must be matched; else pairs that are worth 0 or less stay unmatched.
+
+    Returns
+    -------
+    columns : ndarray of shape (n,)
+        The column of every row, -1 for none; all are where there is no perfect matching.
+    value : float
+        The sum of the scores, -inf where there is no perfect matching.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import best_matching
+    >>> best_matching([[3.0, 2.0], [2.5, -1.0]])
+    (array([1, 0]), 4.5)
+    >>> best_matching([[3.0, -2.0], [2.0, -1.0]], perfect=True)
+    (array([0, 1]), 2.0)
     """
     scores = _checked(scores)
     if perfect:
@@ -54,7 +84,27 @@ def best_matching(scores: Any, perfect: bool = False) -> tuple[np.ndarray, float
 
 
 def matching_max_marginals(scores: Any, perfect: bool = False) -> MatchingMaxMarginals:
-    """For every pair the value of the best matching that has it, for every row and column of the best without it."""
+    """For every pair the value of the best matching that has it, for every row and column of the best without it.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n, m)
+        What each pair is worth; -inf forbids it.
+    perfect : bool
+        Every row must be matched.
+
+    Returns
+    -------
+    MatchingMaxMarginals
+        Values of pairs, rows and columns.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import matching_max_marginals
+    >>> matching_max_marginals([[3.0, 2.0], [2.5, -1.0]]).pairs
+    array([[3. , 4.5],
+           [4.5, 2. ]])
+    """
     scores = _checked(scores)
     if len(scores) > scores.shape[1] and not perfect:
         pairs, rows, columns = matching_max_marginals(scores.T)  # the cost is cubic in the number of rows
@@ -71,10 +121,32 @@ def matching_max_marginals(scores: Any, perfect: bool = False) -> MatchingMaxMar
 
 
 def top_matchings(scores: Any, k: int, perfect: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The k best matchings, (k, n) columns of the rows, -1 for none, and their values (k,), best first.
+    """The k best matchings, told apart by their pairs, those of score 0 included.
 
-    Fewer where there are no more. Matchings are told apart by their pairs, those of score 0 included.
     Costs one assignment and two times all longest paths for each matching, all cubic in the size.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n, m)
+        What each pair is worth; -inf forbids it.
+    k : int
+        How many matchings, at least 1.
+    perfect : bool
+        Every row must be matched.
+
+    Returns
+    -------
+    columns : ndarray of shape (k, n)
+        The column of every row, -1 for none, best first; fewer where there are no more.
+    values : ndarray of shape (k,)
+        What they are worth.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import top_matchings
+    >>> columns, values = top_matchings([[3.0, 2.0], [2.5, -1.0]], 2)
+    >>> columns.tolist(), values.tolist()
+    ([[1, 0], [0, -1]], [4.5, 3.0])
     """
     scores = _checked(scores)
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
@@ -92,7 +164,25 @@ def top_matchings(scores: Any, k: int, perfect: bool = False) -> tuple[np.ndarra
 
 
 def matching_marginals(scores: Any) -> NoReturn:
-    """Refused: there is no feasible way to sum over matchings."""
+    """Refused: there is no feasible way to sum over matchings.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n, m)
+        Not looked at.
+
+    Raises
+    ------
+    NotImplementedError
+        Always, saying why.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import matching_marginals
+    >>> matching_marginals([[1.0]])
+    Traceback (most recent call last):
+    NotImplementedError: marginals of matchings need the sum of exp(score) over all of them, ...
+    """
     raise NotImplementedError(
         "marginals of matchings need the sum of exp(score) over all of them, a permanent, which is #P-complete "
         "(Valiant, 1979); max-marginals and the k best matchings are exact"

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compile import kernel
 from .distance_transform import Spring, new_grid_scratch, transform_grid
-from .tree_plan import make_tree_plan
+from .tree import make_tree_plan
 
 
 class Springs(NamedTuple):
@@ -20,12 +20,31 @@ class Springs(NamedTuple):
 
     A part at q with its parent at p in relation r adds ``bias - stiffness (q - p - anchor)^2 + pull (q - p - anchor)``,
     summed over columns (x) and rows (y).
+
+    Parameters
+    ----------
+    bias : ndarray of shape (P, R)
+        What a type of relation is worth.
+    stiffness : ndarray of shape (P, R, 2)
+        How much stretching costs, >= 0.
+    pull : ndarray of shape (P, R, 2)
+        What a step away from the anchor is worth.
+    anchor : ndarray of shape (P, R, 2)
+        Where the part is at rest, seen from its parent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.inference import Springs
+    >>> flat = np.zeros((2, 1, 2))
+    >>> Springs(bias=np.zeros((2, 1)), stiffness=flat + 1.0, pull=flat, anchor=flat).stiffness.shape
+    (2, 1, 2)
     """
 
-    bias: np.ndarray  # (P, R)
-    stiffness: np.ndarray  # (P, R, 2) >= 0
-    pull: np.ndarray  # (P, R, 2)
-    anchor: np.ndarray  # (P, R, 2)
+    bias: np.ndarray
+    stiffness: np.ndarray
+    pull: np.ndarray
+    anchor: np.ndarray
 
 
 class PartTree(NamedTuple):
@@ -34,12 +53,46 @@ class PartTree(NamedTuple):
 
 
 class Pose(NamedTuple):
-    positions: np.ndarray  # (P, 2) column and row of each part
-    types: np.ndarray  # (P,) the relation to the parent, -1 for roots
+    """Where the parts of a figure are.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (P, 2)
+        Column and row of each part.
+    types : ndarray of shape (P,)
+        The relation of each part to its parent, -1 for roots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.inference import Pose
+    >>> Pose(np.array([[3, 5], [4, 5]]), np.array([-1, 0])).positions[1]
+    array([4, 5])
+    """
+
+    positions: np.ndarray
+    types: np.ndarray
 
 
 def make_part_tree(parents: Any) -> PartTree:
-    """A tree, or several, of parts that name their parent, -1 for none."""
+    """A tree, or several, of parts that name their parent.
+
+    Parameters
+    ----------
+    parents : array_like of shape (P,)
+        The parent of each part, -1 for none.
+
+    Returns
+    -------
+    PartTree
+        The parents, and an order in which every part comes before its own.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_part_tree
+    >>> make_part_tree([-1, 0, 1]).upward
+    array([2, 1, 0])
+    """
     parents = np.asarray(parents, np.int64)
     plan = make_tree_plan([0, len(parents)], parents, 1, shared=True)
     return PartTree(parents, np.concatenate([plan.tail[plan.upward], plan.roots]))
@@ -88,8 +141,36 @@ def _find_pose(tree, springs, scores, places, kinds, positions, types):
 def best_pose(scores: Any, tree: PartTree, springs: Springs) -> tuple[Pose, float]:
     """The positions and types of the highest score, and the score.
 
-    `scores` (P, H, W) are those of every part at every position; -inf forbids one. Where no pose is possible the score
-    is -inf, and what stands for the pose means nothing.
+    Parameters
+    ----------
+    scores : array_like of shape (P, H, W)
+        Those of every part at every position; -inf forbids one.
+    tree : PartTree
+        From :func:`make_part_tree`.
+    springs : Springs
+        What holds the parts together.
+
+    Returns
+    -------
+    pose : Pose
+        Means nothing where no pose is possible.
+    value : float
+        Its score; -inf where no pose is possible.
+
+    Examples
+    --------
+    A part likes column 3, but its parent, in column 0, holds it by a spring:
+
+    >>> import numpy as np
+    >>> from maxmargin.inference import Springs, best_pose, make_part_tree
+    >>> scores = np.array([[[9.0, 0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0, 5.0]]])
+    >>> flat = np.zeros((2, 1, 2))
+    >>> for stiffness in (0.1, 10.0):
+    ...     springs = Springs(np.zeros((2, 1)), flat + stiffness, flat, flat)
+    ...     pose, value = best_pose(scores, make_part_tree([-1, 0]), springs)
+    ...     print(pose.positions[1], round(value, 6))
+    [3 0] 13.1
+    [0 0] 9.0
     """
     scores = np.array(scores, np.float64, order="C")  # a copy: messages are added to it
     n_parts = len(tree.parents)

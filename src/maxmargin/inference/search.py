@@ -16,7 +16,29 @@ State = TypeVar("State")
 
 
 class OutOfBudget(RuntimeError):
-    """The search stopped early; what it has not yielded is worth `bound` at most."""
+    """The search stopped early; what it has not yielded is worth `bound` at most.
+
+    Parameters
+    ----------
+    expansions : int
+        How many sets were split.
+    bound : float
+        The highest bound left.
+
+    Attributes
+    ----------
+    bound : float
+        The highest bound left.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import OutOfBudget, best_first
+    >>> try:
+    ...     next(best_first("abcd", len, lambda s: [s[:1], s[1:]] if len(s) > 1 else [], max_expansions=2))
+    ... except OutOfBudget as stop:
+    ...     print(stop.bound)
+    2.0
+    """
 
     def __init__(self, expansions: int, bound: float):
         super().__init__(
@@ -42,15 +64,28 @@ def best_first(
 
     Parameters
     ----------
-    root : all outputs
-    bound : number that no output of a state exceeds; of a single output, its value. -inf drops a state
-    split : parts of a state, which hold each of its outputs exactly once; nothing for a single output
-    max_expansions : raise `OutOfBudget`, with the highest bound left, when more states than this had to be split
+    root : state
+        All outputs.
+    bound : callable
+        Number that no output of a state exceeds; of a single output, its value. -inf drops a state.
+    split : callable
+        Parts of a state, which hold each of its outputs exactly once; nothing for a single output.
+    max_expansions : int, optional
+        Raise `OutOfBudget`, with the highest bound left, when more states than this had to be split.
+
+    Yields
+    ------
+    state
+        A single output.
+    float
+        Its value.
 
     Examples
     --------
     The three largest sums of one number of each list:
 
+    >>> import itertools
+    >>> from maxmargin.inference import best_first
     >>> lists = [[3, 1], [2, 5], [4]]
     >>> def bound(chosen):
     ...     return sum(chosen) + sum(max(options) for options in lists[len(chosen):])

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._compile import implements, verb
-from .rows import exp_to_one, largest_of, max_step
+from .vectors import exp_to_one, largest_of, max_step
 
 SMALL, LARGE = 1e-100, 1e100
 

@@ -1,13 +1,15 @@
 """What can be asked of potentials over graphs. Functions of potentials: nothing here knows of weights or losses.
 
 A *plan* knows the graphs of all samples and how to sum or maximise over their labelings; its type decides which code
-runs (trees, junction trees, ...). Every plan has
+runs. Plans of trees, junction trees, cuts and relaxations begin with the fields of `graphs.Graphs`:
 
 - ``offsets`` (n + 1,): sample i has the nodes ``offsets[i]`` to ``offsets[i + 1]``; inside a sample they count from 0;
 - ``label_offsets`` (N + 1,): node v, counted over all samples, has ``label_offsets[v + 1] - label_offsets[v]`` labels;
 - ``edge_offsets`` (n + 1,), ``tail``, ``head`` (E,): the edges of all samples, their ends counted inside the sample;
 - ``tables`` (E,): where the scores of an edge begin in `edge`, a row for each label of the tail, a column for each of
   the head. Edges with the same scores may share a table, also across samples.
+
+A `ChainPlan` has the offsets only: its edges and their one table go without saying. A `Bounded` holds another plan.
 
 The potentials of sample i are `node`, all label scores of its nodes one after the other, and `edge`, a flat array of
 tables. Scores of -inf forbid. A *scratch* is the working memory of one thread.
@@ -43,12 +45,12 @@ def find_max_marginals(plan, i, node, edge, scratch, out):
 
 @verb
 def can_sum(plan):
-    """Whether a plan knows marginals. True where it says nothing."""
+    """Whether a plan knows marginals. A plan that does says so."""
 
 
 @implements(can_sum, object)
 def _(plan):
-    return True
+    return False
 
 
 @verb

@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from .._boxes import box_iou
 from ..inference.boxes import best_box, candidate_marginals, top_boxes
-from ..metrics import box_iou
 
 # What an oracle call takes, in seconds: of itself, for every pixel's feature, for a pair of rows and column. Measured
 # on noise, 4 x 4 to 120 x 160 pixels; where scores are good in one place, the search ends sooner.

@@ -19,22 +19,60 @@ STEPS_A_SPLIT, MOVES_A_SPLIT = 200, 4
 
 
 def best_box(scores: Any, truth: Any = None) -> tuple[np.ndarray, float]:
-    """A box (left, top, right, bottom) of the highest value, and the value; see `top_boxes`."""
+    """A box of the highest value, and the value; see :func:`top_boxes`.
+
+    Parameters
+    ----------
+    scores : array_like of shape (H, W)
+        Finite scores of pixels.
+    truth : array_like of shape (4,), optional
+        A box (left, top, right, bottom); a box is then worth its scores less its intersection over union with it.
+
+    Returns
+    -------
+    box : ndarray of shape (4,)
+        Left, top, right and bottom, the last two excluded.
+    value : float
+        What it is worth.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import best_box
+    >>> best_box([[-1.0, -1.0, -1.0], [-1.0, 2.0, 3.0]])
+    (array([1, 1, 3, 2]), 5.0)
+    """
     boxes, values = top_boxes(scores, 1, truth)
     return boxes[0], float(values[0])
 
 
 def top_boxes(scores: Any, k: int, truth: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """The k best boxes (k, 4) and their values, best first; fewer where there are no more.
+    """The k best boxes.
 
     Branch and bound finds them soon where scores are good in one place and bad elsewhere, and may take for ever
     elsewhere. So it is given about the time that a scan of all pairs of rows takes, and then the scan is run.
 
     Parameters
     ----------
-    scores : (H, W) finite scores of pixels
-    k : how many boxes
-    truth : a box (left, top, right, bottom); a box is worth its scores less its intersection over union with truth
+    scores : array_like of shape (H, W)
+        Finite scores of pixels.
+    k : int
+        How many boxes, at least 1.
+    truth : array_like of shape (4,), optional
+        A box (left, top, right, bottom); a box is then worth its scores less its intersection over union with it.
+
+    Returns
+    -------
+    boxes : ndarray of shape (k, 4)
+        Left, top, right and bottom, the last two excluded, best first; fewer where there are no more.
+    values : ndarray of shape (k,)
+        What they are worth.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import top_boxes
+    >>> boxes, values = top_boxes([[-1.0, -1.0, -1.0], [-1.0, 2.0, 3.0]], 2)
+    >>> boxes.tolist(), values.tolist()
+    ([[1, 1, 3, 2], [0, 1, 3, 2]], [5.0, 4.0])
     """
     given = _checked(scores, truth, k)
     short, long = sorted(given.scores.shape)
@@ -48,9 +86,34 @@ def top_boxes(scores: Any, k: int, truth: Any = None) -> tuple[np.ndarray, np.nd
 def search_boxes(
     scores: Any, k: int, truth: Any = None, max_splits: int = 2**62
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """`top_boxes` by branch and bound alone: boxes, values, and a bound on those not returned.
+    """:func:`top_boxes` by branch and bound alone, with a bound on the boxes not returned.
 
-    Fewer than k boxes if more than `max_splits` sets of boxes would have to be split for them.
+    Parameters
+    ----------
+    scores : array_like of shape (H, W)
+        Finite scores of pixels.
+    k : int
+        How many boxes, at least 1.
+    truth : array_like of shape (4,), optional
+        A box (left, top, right, bottom); a box is then worth its scores less its intersection over union with it.
+    max_splits : int
+        Fewer than k boxes are returned if more sets of boxes than this would have to be split for them.
+
+    Returns
+    -------
+    boxes : ndarray of shape (k, 4)
+        Left, top, right and bottom, the last two excluded, best first; fewer where there are no more.
+    values : ndarray of shape (k,)
+        What they are worth.
+    bound : float
+        No other box is worth more.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import search_boxes
+    >>> boxes, values, bound = search_boxes([[-1.0, 2.0, 3.0]], 1)
+    >>> boxes.tolist(), values.tolist(), bool(bound >= 4.0)
+    ([[1, 0, 3, 1]], [5.0], True)
     """
     given = _checked(scores, truth, k)
     found, bound = _search(given, max_splits)
@@ -58,14 +121,54 @@ def search_boxes(
 
 
 def scan_boxes(scores: Any, k: int, truth: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """`top_boxes` by looking at all pairs of rows, or of columns if there are fewer."""
+    """:func:`top_boxes` by looking at all pairs of rows, or of columns if there are fewer.
+
+    Parameters
+    ----------
+    scores : array_like of shape (H, W)
+        Finite scores of pixels.
+    k : int
+        How many boxes, at least 1.
+    truth : array_like of shape (4,), optional
+        A box (left, top, right, bottom); a box is then worth its scores less its intersection over union with it.
+
+    Returns
+    -------
+    boxes : ndarray of shape (k, 4)
+        Left, top, right and bottom, the last two excluded, best first; fewer where there are no more.
+    values : ndarray of shape (k,)
+        What they are worth.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import scan_boxes
+    >>> scan_boxes([[-1.0, 2.0, 3.0]], 1)[0]
+    array([[1, 0, 3, 1]])
+    """
     given = _checked(scores, truth, k)
     _scan(given)
     return given.boxes, given.values
 
 
 def candidate_marginals(scores: Any) -> np.ndarray:
-    """Probabilities of given boxes under ``p(y) ~ exp(score(y))``."""
+    """Probabilities of given boxes under ``p(y) ~ exp(score(y))``.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n,)
+        Scores of the boxes.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities, whose sum is 1.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import candidate_marginals
+    >>> candidate_marginals([1.0, 1.0])
+    array([0.5, 0.5])
+    """
     return softmax(np.asarray(scores, np.float64))
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, routine
-from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 from .flow import send_flow
 from .network import lay_out, score
 from .plan import CutPlan
@@ -168,11 +168,6 @@ def _(plan, i, node, edge, scratch, out):
         lost = 0.0 if best == -np.inf else loss_of_other(plan, i, scratch, v, labels[v], np.inf)
         out[2 * v + labels[v]] = best
         out[2 * v + 1 - labels[v]] = best - lost
-
-
-@implements(can_sum, CutPlan)
-def _(plan):
-    return False
 
 
 @implements(find_marginals, CutPlan)

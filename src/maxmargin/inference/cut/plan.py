@@ -8,15 +8,22 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper
-from ..graph_arrays import read_graphs
+from ..graphs import most, read_graphs, running_sum
 
 TOLERANCE = 1e-9  # of the size of a table's scores: a smaller violation is rounding
 
 
 class CutPlan(NamedTuple):
-    """Graphs of any shape, two labels a node. Beyond what every plan has, each edge is two arcs, there and back.
+    """Graphs of any shape, two labels a node. Beyond what `Graphs` have, each edge is two arcs, there and back.
 
     The arcs of a sample are sorted by the node they leave, and counted inside the sample; so are the nodes.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_cut_plan
+    >>> plan = make_cut_plan([0, 3], [0, 2], [0, 1], [1, 2], shared=True)
+    >>> plan.to  # from node 0, from node 1 twice, from node 2
+    array([1, 2, 0, 1])
     """
 
     offsets: np.ndarray
@@ -37,37 +44,56 @@ def make_cut_plan(offsets, edge_offsets, tail, head, *, shared: bool) -> CutPlan
 
     Parameters
     ----------
-    offsets, edge_offsets : array_like of shape (n + 1,)
-        Sample i has the nodes ``offsets[i]:offsets[i + 1]`` and the edges ``edge_offsets[i]:edge_offsets[i + 1]``.
-    tail, head : array_like of shape (E,)
-        Ends of the edges, counted inside the sample. Two edges may join the same nodes; their scores add up.
+    offsets : array_like of shape (n + 1,)
+        Sample i has the nodes ``offsets[i]:offsets[i + 1]``.
+    edge_offsets : array_like of shape (n + 1,)
+        Sample i has the edges ``edge_offsets[i]:edge_offsets[i + 1]``.
+    tail : array_like of shape (E,)
+        Where the edges begin, counted inside the sample. Two edges may join the same nodes; their scores add up.
+    head : array_like of shape (E,)
+        Where they end.
     shared : bool
         All edges share one table of scores; else each edge has its own, in the order of the sample's edges.
+
+    Returns
+    -------
+    CutPlan
+        To ask with the verbs of `maxmargin.inference.verbs`.
+
+    Examples
+    --------
+    Three nodes in a row; the one in the middle has no preference of its own:
+
+    >>> import numpy as np
+    >>> from maxmargin.inference import make_cut_plan
+    >>> from maxmargin.inference.verbs import find_best, new_scratch
+    >>> plan = make_cut_plan([0, 3], [0, 2], [0, 1], [1, 2], shared=True)
+    >>> node, edge = np.array([0.0, 2.0, 0.0, 0.0, 1.0, 0.0]), np.array([0.5, 0.0, 0.0, 1.0])
+    >>> labels = np.zeros(3, int)
+    >>> float(find_best(plan, 0, node, edge, new_scratch(plan, 1), labels))
+    4.0
+    >>> labels
+    array([1, 1, 0])
     """
-    offsets, edge_offsets, tail, head = read_graphs(offsets, edge_offsets, tail, head)
+    graphs = read_graphs(offsets, edge_offsets, tail, head, 2, shared=shared)
+    offsets, edge_offsets, tail, head = graphs.offsets, graphs.edge_offsets, graphs.tail, graphs.head
     n_edges, n_nodes = np.diff(edge_offsets), np.diff(offsets)
     begins = np.repeat(edge_offsets[:-1], n_edges)  # of the sample that an edge is of
-    nodes = np.repeat(offsets[:-1], n_edges)
-    leaves = np.concatenate([tail + nodes, head + nodes])  # counted over all samples, as are the places below
+    leaves = np.concatenate(graphs.ends())  # counted over all samples, as are the places below
     order = np.argsort(leaves, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     start = np.concatenate([2 * begins, 2 * begins])  # where the arcs of the sample begin
     other = np.concatenate([place[len(tail) :], place[: len(tail)]])
-    counts = np.concatenate([[0], np.cumsum(np.bincount(leaves, minlength=offsets[-1]))])
+    counts = running_sum(np.bincount(leaves, minlength=offsets[-1]))
     first = [counts[a : b + 1] - counts[a] for a, b in pairwise(offsets)]
     return CutPlan(
-        offsets,
-        2 * np.arange(offsets[-1] + 1),
-        edge_offsets,
-        tail,
-        head,
-        np.zeros_like(tail) if shared else 4 * (np.arange(len(tail)) - begins),
-        np.concatenate([np.empty(0, np.int64), *first]),
-        np.concatenate([head, tail])[order],
-        (other - start)[order],
-        place[: len(tail)] - 2 * begins,
-        np.array([n_nodes.max(initial=0), 2 * n_edges.max(initial=0)]),
+        *graphs,
+        first=np.concatenate([np.empty(0, np.int64), *first]),
+        to=np.concatenate([head, tail])[order],
+        back=(other - start)[order],
+        arc=place[: len(tail)] - 2 * begins,
+        room=np.array([most(n_nodes), 2 * most(n_edges)]),
     )
 
 
@@ -78,6 +104,28 @@ def first_nonsubmodular(plan, i, edge):
     A table [[a, b], [c, d]] is submodular where ``a + d >= b + c``: equal labels are worth as much as different ones,
     after what each node likes for itself. A cut answers for no others. Violations of 1e-9 of the size of the scores are
     let pass, and count as 0.
+
+    Parameters
+    ----------
+    plan : CutPlan
+        The graphs of all samples.
+    i : int
+        The sample.
+    edge : ndarray
+        Its tables of edge scores, one after the other, as `plan` has them.
+
+    Returns
+    -------
+    int
+        The number of the edge, or -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.inference import first_nonsubmodular, make_cut_plan
+    >>> plan = make_cut_plan([0, 3], [0, 2], [0, 1], [1, 2], shared=False)
+    >>> int(first_nonsubmodular(plan, 0, np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0])))
+    1
     """
     tables, begin = plan.tables, plan.edge_offsets[i]
     for e in range(begin, plan.edge_offsets[i + 1]):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements
-from ..verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 from .passes import LOG, MAX, SCALED, pass_down, pass_up
 from .plan import JunctionPlan
 from .tables import copy, copy_exponentials, copy_scores, fill
@@ -139,6 +139,11 @@ def _(plan, i, node, edge, scratch, out):
         return
     pass_down(plan, i, scratch, MAX, value)
     copy(scratch.beliefs, 0, out, 0, n_labels)
+
+
+@implements(can_sum, JunctionPlan)
+def _(plan):
+    return True
 
 
 @implements(find_marginals, JunctionPlan)

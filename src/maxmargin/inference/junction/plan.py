@@ -8,15 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..graph_arrays import read_graphs, read_label_counts
+from ..graphs import read_graphs
 from .elimination import Buckets, plan_buckets
 
 
 class JunctionPlan(NamedTuple):
-    """Graphs of low tree-width. Beyond what every plan has there are eliminations, one for each distinct graph.
+    """Graphs of low tree-width. Beyond what `Graphs` have there are eliminations, one for each distinct graph.
 
     Bucket j belongs to one of the graphs, factor f to a bucket; the axes of a factor are those of the table that it is
     spread over, adjacent ones merged where one stride fits both.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_junction_plan
+    >>> plan = make_junction_plan([0, 3, 6], [0, 3, 6], [0, 1, 2] * 2, [1, 2, 0] * 2, 4, shared=True)
+    >>> plan.graphs  # both samples are triangles
+    array([0, 0])
     """
 
     offsets: np.ndarray
@@ -62,10 +69,14 @@ def make_junction_plan(
 
     Parameters
     ----------
-    offsets, edge_offsets : array_like of shape (n + 1,)
-        Sample i has the nodes ``offsets[i]:offsets[i + 1]`` and the edges ``edge_offsets[i]:edge_offsets[i + 1]``.
-    tail, head : array_like of shape (E,)
-        Ends of the edges, counted inside the sample. Two edges may join the same nodes; their scores add up.
+    offsets : array_like of shape (n + 1,)
+        Sample i has the nodes ``offsets[i]:offsets[i + 1]``.
+    edge_offsets : array_like of shape (n + 1,)
+        Sample i has the edges ``edge_offsets[i]:edge_offsets[i + 1]``.
+    tail : array_like of shape (E,)
+        Where the edges begin, counted inside the sample. Two edges may join the same nodes; their scores add up.
+    head : array_like of shape (E,)
+        Where they end.
     label_counts : int or array_like of shape (N,)
         Labels of all nodes, or of each.
     shared : bool
@@ -76,13 +87,33 @@ def make_junction_plan(
         of m rows).
     max_states : int
         Refuse graphs with a clique of more labelings than this.
+
+    Returns
+    -------
+    JunctionPlan
+        To ask with the verbs of `maxmargin.inference.verbs`.
+
+    Examples
+    --------
+    A triangle whose nodes want to differ, with three labels:
+
+    >>> import numpy as np
+    >>> from maxmargin.inference import make_junction_plan
+    >>> from maxmargin.inference.verbs import find_best, new_scratch
+    >>> plan = make_junction_plan([0, 3], [0, 3], [0, 1, 2], [1, 2, 0], 3, shared=True)
+    >>> labels = np.zeros(3, int)
+    >>> float(find_best(plan, 0, np.arange(9.0), -5 * np.eye(3).ravel(), new_scratch(plan, 1), labels))
+    12.0
+    >>> sorted(labels.tolist())
+    [0, 1, 2]
     """
-    offsets, edge_offsets, tail, head = read_graphs(offsets, edge_offsets, tail, head)
-    counts = read_label_counts(label_counts, offsets, shared)
+    graphs = read_graphs(offsets, edge_offsets, tail, head, label_counts, shared=shared)
+    offsets, _, edge_offsets, tail, head, _ = graphs
+    counts = graphs.label_counts
     numbers: dict[tuple, int] = {}
     found: list[Buckets] = []
-    graphs = np.empty(len(offsets) - 1, np.int64)
-    for i in range(len(graphs)):
+    which = np.empty(len(offsets) - 1, np.int64)
+    for i in range(len(which)):
         own_edges = slice(edge_offsets[i], edge_offsets[i + 1])
         own_counts = counts[offsets[i] : offsets[i + 1]]
         key = tail[own_edges].tobytes(), head[own_edges].tobytes(), own_counts.tobytes()
@@ -91,10 +122,8 @@ def make_junction_plan(
             check = _limits(i, own_counts.tolist(), max_width, max_states)
             numbers[key] = len(found)
             found.append(plan_buckets(edges, own_counts.tolist(), shared, max_width, check))
-        graphs[i] = numbers[key]
-    tables = np.concatenate([np.empty(0, np.int64), *(found[g].tables for g in graphs)]).astype(np.int64)
-    label_offsets = np.concatenate([[0], np.cumsum(counts)])
-    return JunctionPlan(offsets, label_offsets, edge_offsets, tail, head, tables, graphs, **_joined(found))
+        which[i] = numbers[key]
+    return JunctionPlan(*graphs, graphs=which, **_joined(found))
 
 
 def _limits(i: int, counts: list[int], max_width: int, max_states: int) -> Callable:

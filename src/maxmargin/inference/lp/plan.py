@@ -7,14 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..graph_arrays import read_graphs, read_label_counts
+from ..graphs import most, read_graphs, running_sum, starts_in_sample
 
 
 class RelaxedPlan(NamedTuple):
-    """Graphs of any shape. Beyond what every plan has, there is an order of the nodes, and where messages lie.
+    """Graphs of any shape. Beyond what `Graphs` have, there is an order of the nodes, and where messages lie.
 
     The messages of edge e begin at ``message_at[e]`` of the sample's: one number for each label of its tail, then one
     for each of its head. Scores must be finite.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_relaxed_plan
+    >>> make_relaxed_plan([0, 3], [0, 2], [0, 1], [1, 2], [2, 3, 2], shared=False).message_at
+    array([0, 5])
     """
 
     offsets: np.ndarray
@@ -37,58 +43,55 @@ def make_relaxed_plan(offsets, edge_offsets, tail, head, label_counts, *, shared
 
     Parameters
     ----------
-    offsets, edge_offsets : array_like of shape (n + 1,)
-        Sample i has the nodes ``offsets[i]:offsets[i + 1]`` and the edges ``edge_offsets[i]:edge_offsets[i + 1]``.
-    tail, head : array_like of shape (E,)
-        Ends of the edges, counted inside the sample. Two edges may join the same nodes; their scores add up.
+    offsets : array_like of shape (n + 1,)
+        Sample i has the nodes ``offsets[i]:offsets[i + 1]``.
+    edge_offsets : array_like of shape (n + 1,)
+        Sample i has the edges ``edge_offsets[i]:edge_offsets[i + 1]``.
+    tail : array_like of shape (E,)
+        Where the edges begin, counted inside the sample. Two edges may join the same nodes; their scores add up.
+    head : array_like of shape (E,)
+        Where they end.
     label_counts : int or array_like of shape (N,)
         Labels of all nodes, or of each.
     shared : bool
         All edges share one table of scores (then all nodes have as many labels); else each edge has its own, in the
         order of the sample's edges.
+
+    Returns
+    -------
+    RelaxedPlan
+        To solve with :func:`relax`; of the verbs of `maxmargin.inference.verbs`, only `find_best` answers.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import make_relaxed_plan
+    >>> make_relaxed_plan([0, 3], [0, 3], [0, 1, 2], [1, 2, 0], 2, shared=True).n_messages
+    array([12])
     """
-    offsets, edge_offsets, tail, head = read_graphs(offsets, edge_offsets, tail, head)
-    counts = read_label_counts(label_counts, offsets, shared)
-    nodes = np.repeat(offsets[:-1], np.diff(edge_offsets))
-    ends = np.concatenate([tail + nodes, head + nodes])  # counted over all samples
-    n_edges, n_nodes = len(tail), int(offsets[-1])
-    of_tail, of_head = counts[ends[:n_edges]], counts[ends[n_edges:]]
-    order = _breadth_first(offsets, ends[:n_edges], ends[n_edges:])
+    graphs = read_graphs(offsets, edge_offsets, tail, head, label_counts, shared=shared)
+    offsets, edge_offsets, counts = graphs.offsets, graphs.edge_offsets, graphs.label_counts
+    tails, heads = graphs.ends()  # counted over all samples
+    ends = np.concatenate([tails, heads])
+    n_edges, n_nodes = len(tails), int(offsets[-1])
+    order = _breadth_first(offsets, tails, heads)
     rank = np.empty(n_nodes, np.int64)
     rank[order] = np.arange(n_nodes)
-    other = np.concatenate([ends[n_edges:], ends[:n_edges]])
+    other = np.concatenate([heads, tails])
     is_later = rank[other] > rank[ends]
     arcs = np.lexsort([is_later, ends])  # an edge of node ends[a], seen from there
-    first = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n_nodes))])
+    first = running_sum(np.bincount(ends, minlength=n_nodes))
     middle = first[:-1] + np.bincount(ends[~is_later], minlength=n_nodes)
-    label_offsets = np.concatenate([[0], np.cumsum(counts)])
-    message_at, n_messages = _from_sample_start(of_tail + of_head, edge_offsets)
+    message_at, n_messages = starts_in_sample(counts[tails] + counts[heads], edge_offsets)
     return RelaxedPlan(
-        offsets,
-        label_offsets,
-        edge_offsets,
-        tail,
-        head,
-        np.zeros_like(tail) if shared else _from_sample_start(of_tail * of_head, edge_offsets)[0],
-        message_at,
-        n_messages,
-        order - np.repeat(offsets[:-1], np.diff(offsets)),
-        first,
-        middle,
-        arcs % max(n_edges, 1),
-        np.array([_most(np.diff(offsets)), _most(np.diff(label_offsets[offsets])), _most(n_messages)]),
+        *graphs,
+        message_at=message_at,
+        n_messages=n_messages,
+        order=order - np.repeat(offsets[:-1], np.diff(offsets)),
+        first=first,
+        middle=middle,
+        around=arcs % max(n_edges, 1),
+        room=np.array([most(np.diff(offsets)), most(np.diff(graphs.label_offsets[offsets])), most(n_messages)]),
     )
-
-
-def _most(numbers: np.ndarray) -> int:
-    return int(numbers.max(initial=0))
-
-
-def _from_sample_start(sizes: np.ndarray, edge_offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where what has these sizes, one an edge, begins, counted from the start of each sample; and how much it has."""
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    starts = ends[edge_offsets]
-    return ends[:-1] - np.repeat(starts[:-1], np.diff(edge_offsets)), np.diff(starts)
 
 
 def _breadth_first(offsets: np.ndarray, tail: np.ndarray, head: np.ndarray) -> np.ndarray:

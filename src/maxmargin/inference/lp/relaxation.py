@@ -25,15 +25,39 @@ WHOLE = 1e-6  # a share this near to 1 is all
 
 
 class Relaxed(NamedTuple):
-    """A point of the local polytope, and what is known of the best labeling."""
+    """A point of the local polytope, and what is known of the best labeling.
 
-    node: np.ndarray  # shares of labels, in the layout of node scores
-    edge: np.ndarray  # shares of pairs, a table for each edge, none shared
-    value: float  # the score of the shares
-    bound: float  # no point of the polytope scores more, so no labeling does
-    labels: np.ndarray  # (T,) the best labeling found
+    Attributes
+    ----------
+    node : ndarray
+        Shares of labels, in the layout of node scores.
+    edge : ndarray
+        Shares of pairs, a table for each edge, none shared.
+    value : float
+        The score of the shares.
+    bound : float
+        No point of the polytope scores more, so no labeling does.
+    labels : ndarray of shape (T,)
+        The best labeling found.
+    labels_value : float
+        Its score.
+    integral : ndarray of shape (T,)
+        Whether a node has one label alone.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import Relaxed
+    >>> Relaxed._fields[:4]
+    ('node', 'edge', 'value', 'bound')
+    """
+
+    node: np.ndarray
+    edge: np.ndarray
+    value: float
+    bound: float
+    labels: np.ndarray
     labels_value: float
-    integral: np.ndarray  # (T,) bool: nodes with one label alone
+    integral: np.ndarray
 
 
 class Room(NamedTuple):
@@ -64,10 +88,36 @@ def relax(
 
     Parameters
     ----------
-    node, edge : scores, finite, as in `verbs`
-    messages : what an earlier call has left (`new_messages` to begin with), to go on from; changed
-    tol : values this near to the bound, as a share of its size, are the solution
-    most_pairs : linear programs with more pairs of labels than this are not tried; the value may stay below the bound
+    plan : RelaxedPlan
+        The graphs of all samples.
+    i : int
+        The sample.
+    node : array_like
+        The scores of its nodes' labels, one after the other, finite.
+    edge : array_like
+        Its tables of edge scores, one after the other, as `plan` has them, finite.
+    messages : ndarray, optional
+        What an earlier call has left (`new_messages` to begin with), to go on from; changed.
+    tol : float
+        Values this near to the bound, as a share of its size, are the solution.
+    most_pairs : int
+        Linear programs with more pairs of labels than this are not tried; the value may stay below the bound.
+
+    Returns
+    -------
+    Relaxed
+        The solution, a bound and a labeling.
+
+    Examples
+    --------
+    Three nodes that all want to differ, with two labels: the relaxation is content with halves.
+
+    >>> import numpy as np
+    >>> from maxmargin.inference import make_relaxed_plan, relax
+    >>> plan = make_relaxed_plan([0, 3], [0, 3], [0, 1, 2], [1, 2, 0], 2, shared=True)
+    >>> found = relax(plan, 0, np.zeros(6), 1.0 - np.eye(2))
+    >>> found.node.round(6) + 0.0, round(float(found.value), 6), float(found.labels_value)
+    (array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5]), 3.0, 2.0)
     """
     graph, room = graph_of(plan, i), _room(plan, i, messages)
     node, edge = _check_scores(graph, node, edge)
@@ -91,7 +141,32 @@ def relax(
 
 
 def relax_by_program(plan: RelaxedPlan, i: int, node, edge) -> Relaxed:
-    """The same by one linear program over all labels: simple, and slower."""
+    """The same by one linear program over all labels: simple, and slower.
+
+    Parameters
+    ----------
+    plan : RelaxedPlan
+        The graphs of all samples.
+    i : int
+        The sample.
+    node : array_like
+        The scores of its nodes' labels, one after the other, finite.
+    edge : array_like
+        Its tables of edge scores, one after the other, as `plan` has them, finite.
+
+    Returns
+    -------
+    Relaxed
+        The solution, a bound and a labeling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.inference import make_relaxed_plan, relax_by_program
+    >>> plan = make_relaxed_plan([0, 2], [0, 1], [0], [1], 2, shared=True)
+    >>> relax_by_program(plan, 0, [0.0, 1.0, 0.5, 0.0], np.eye(2)).labels
+    array([1, 1], dtype=int32)
+    """
     graph = graph_of(plan, i)
     node, edge = _check_scores(graph, node, edge)
     solved = solve_program(graph, node, edge, np.ones(len(node), np.bool_), plan.n_messages[i])

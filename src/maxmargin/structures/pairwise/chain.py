@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...inference import make_tree_plan
-from ...inference.bounded import Bounded
-from ...inference.linear import ChainPlan
+from ...inference import Bounded, ChainPlan, make_tree_plan
 from ..masks import TransitionMask
 from .graph import links_of
 from .layout import PairwiseProblem, make_pairwise_problem

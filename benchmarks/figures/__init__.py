@@ -1,0 +1,1 @@
+"""All solvers under one objective and clock; see main.py."""

@@ -1,0 +1,1 @@
+"""The experiments on the block family, repeated; see main.py."""
