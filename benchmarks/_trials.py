@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from maxmargin import ChainSVM, MatchingSVM, MulticlassSVM, datasets
-from maxmargin.solvers.base import Passes
+from maxmargin.solvers.passes import Passes
 
 from .wordalign import pairs_of
 

@@ -21,9 +21,9 @@ from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
 from maxmargin import ChainSVM, ChainSVMCV, datasets
-from maxmargin import lambda_grid as estimator_grid
+from maxmargin import lam_grid as estimator_grid
 from maxmargin.estimators._base import solver_for
-from maxmargin.solvers import BlockFrankWolfe, Path, lambda_grid, regularization_path
+from maxmargin.solvers import BlockFrankWolfe, Path, lam_grid, regularization_path
 from maxmargin.solvers.path.follow import PAPER_GRID
 from maxmargin.solvers.path.rules import ApproximatePath, PathEnd, Step
 from maxmargin.solvers.path.runs import Effort, certified
@@ -114,8 +114,8 @@ def compare(task: Task, solver: Any) -> dict[str, Run]:
     return {
         "eps-path": measure(lambda: regularization_path(problem, solver, **task.asked), n),
         "heuristic path": measure(lambda: regularization_path(problem, solver, heuristic=True, **task.asked), n),
-        "warm grid": measure(lambda: lambda_grid(problem, solver, **grid), n),
-        "cold grid": measure(lambda: lambda_grid(problem, solver, warm_start=False, **grid), n),
+        "warm grid": measure(lambda: lam_grid(problem, solver, **grid), n),
+        "cold grid": measure(lambda: lam_grid(problem, solver, warm_start=False, **grid), n),
         "rule (12)": by_paper_rule(task, solver),
     }
 
@@ -127,7 +127,7 @@ def by_paper_rule(task: Task, solver: Any) -> Run:
 
 def compare_all(task: Task) -> dict[str, dict[str, Run]]:
     for solver in task.solvers.values():  # kernels compile, or load, before anything is timed
-        lambda_grid(task.problem, solver, lams=task.grid[:1], tol=EPS, random_state=0)
+        lam_grid(task.problem, solver, lams=task.grid[:1], tol=EPS, random_state=0)
     found = {name: compare(task, solver) for name, solver in task.solvers.items()}
     print_comparison(task.name, found)
     return found

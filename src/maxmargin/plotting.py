@@ -155,7 +155,7 @@ def plot_path(path: Any, figure: Figure | None = None) -> Figure:
     Parameters
     ----------
     path : path
-        What `regularization_path` or `lambda_grid` gives; with scores, if its `select` was asked.
+        What `regularization_path` or `lam_grid` gives; with scores, if its `select` was asked.
     figure : matplotlib.figure.Figure, optional
         An empty figure to draw in; by default one is made with pyplot.
 

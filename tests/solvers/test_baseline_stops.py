@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from maxmargin.solvers import lambda_grid, regularization_path
+from maxmargin.solvers import lam_grid, regularization_path
 from maxmargin.solvers.result import COLUMNS
 from structures.pairs import interpreted
 
@@ -135,7 +135,7 @@ def test_a_tolerance_stops_nothing_where_there_are_no_gaps(kind, tol):
 def test_paths_need_certificates(kind):
     for call in (
         lambda: regularization_path(Complete(), solver=SOLVERS[kind], eps=0.1),
-        lambda: lambda_grid(Complete(), lams=[1.0, 0.1], solver=SOLVERS[kind]),
+        lambda: lam_grid(Complete(), lams=[1.0, 0.1], solver=SOLVERS[kind]),
     ):
         with pytest.raises(ValueError, match="needs certificates"):
             call()
@@ -144,7 +144,7 @@ def test_paths_need_certificates(kind):
 @plain
 @pytest.mark.parametrize("kind", ["one slack", "n slacks", "expectations"])
 def test_paths_by_solvers_with_certificates(kind):
-    grid = lambda_grid(Complete(1), lams=[1.0, 0.3], solver=SOLVERS[kind], tol=0.05, random_state=0)
+    grid = lam_grid(Complete(1), lams=[1.0, 0.3], solver=SOLVERS[kind], tol=0.05, random_state=0)
     for lam in (1.0, 0.3):
         assert grid.gap_at(lam) <= 0.05
         primal = named_pair("complete").reference.primal(grid.coef_at(lam), lam)

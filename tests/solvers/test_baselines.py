@@ -17,6 +17,7 @@ from maxmargin.solvers import (
     get_solver,
 )
 from maxmargin.solvers.cutting_plane.cuts import Cuts
+from maxmargin.solvers.engine import State
 from reference import subgradient_descent
 
 from .conftest import EXACT, LAM, named_pair, optimum
@@ -54,6 +55,8 @@ def flat(state):
         return flat([[values for _, values in kept[0]], *kept[1:]])
     if isinstance(state, tuple | list):
         return [flat(part) for part in state]
+    if isinstance(state, State):
+        return flat([state.lam, state.steps, state.draws, *state.kept.values(), state.best])
     return flat_parts(state)
 
 

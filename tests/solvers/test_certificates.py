@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe, Status, get_solver
-from maxmargin.solvers.base import Passes
+from maxmargin.solvers.passes import Passes
 from structures.pairs import Subsets, chain_pair, multiclass_pair
 
 from .conftest import LAM, PROBLEMS, named_pair, optimum

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, Cache
-from maxmargin.solvers.block_coordinate.loop import HITS, MISSES
-from maxmargin.solvers.block_coordinate.memory import doubled, needs_room, new_memory, remember, shift_mass, worst_slot
-from maxmargin.solvers.block_coordinate.solver import SAMPLING
+from maxmargin.solvers.parts.memory import doubled, needs_room, new_memory, remember, shift_mass, worst_slot
+from maxmargin.solvers.parts.samplers import SAMPLING, Drawn
+from maxmargin.solvers.parts.steps import HITS, MISSES
 from maxmargin.structures import make_multiclass_problem
 from maxmargin.structures.pairwise import layout
 from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings, new_work, output_bound, output_bytes
@@ -390,7 +390,7 @@ def test_hits_follow_the_rule(name, rule, monkeypatch):
     n, reference = pair.reference.n, pair.reference
     order = np.random.default_rng(0).integers(n, size=(15, n))
     rest = iter(order)
-    monkeypatch.setitem(SAMPLING, "given", lambda rng, n: next(rest))
+    monkeypatch.setitem(SAMPLING, "given", Drawn(lambda rng, n: next(rest)))
     engine = started(pair, sampling="given", step="away", cache=rule)
     total = np.sum(engine.gaps)
     hits = 0

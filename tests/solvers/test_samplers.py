@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from maxmargin.solvers import BlockFrankWolfe, Cache
-from maxmargin.solvers.block_coordinate.samplers import GapSampler, Order, observe, peek, pick
+from maxmargin.solvers.parts.samplers import GapSampler, Order, observe, peek, pick, sums_over
 from maxmargin.structures import CustomProblem
 from structures.pairs import Subsets
 
@@ -18,7 +18,8 @@ NEARLY_ONE = np.nextafter(1.0, 0.0)
 
 
 def sampler_over(gaps, uniforms=(), first=()):
-    return GapSampler.over(np.asarray(gaps, float), np.array(first, np.int64), np.asarray(uniforms, float))
+    tree = sums_over(np.asarray(gaps, float))
+    return GapSampler(tree, len(gaps), np.array(first, np.int64), np.asarray(uniforms, float))
 
 
 def draws(gaps, n_draws=20_000, seed=0):
@@ -141,7 +142,7 @@ def test_steps_are_drawn_by_the_gaps_of_the_certificate():
     engine = solver.start(problem, LAM, state, 0, None)
     iterate = engine.certify()[0]
     assert np.sum(engine.gaps) == pytest.approx(iterate.primal - iterate.dual, abs=1e-12)
-    found = [pick(engine.next_blocks(1), 0) for _ in range(2000)]
+    found = [pick(engine.draws.sampler(1, 0, engine.gaps), 0) for _ in range(2000)]
     assert_proportional(np.array(found), engine.gaps)
 
 

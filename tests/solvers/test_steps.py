@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
-from maxmargin.solvers.block_coordinate.solver import SAMPLING
+from maxmargin.solvers.parts.samplers import SAMPLING, Drawn
 from reference import batch_frank_wolfe, block_frank_wolfe
 
 from .conftest import LAM, PROBLEMS, named_pair
@@ -27,7 +27,7 @@ def test_block_steps_and_their_average(name, line_search, monkeypatch):
     n = pair.reference.n
     order = np.random.default_rng(0).integers(n, size=n_passes * n)
     rest = iter(order.reshape(n_passes, n))
-    monkeypatch.setitem(SAMPLING, "given", lambda rng, n: next(rest))
+    monkeypatch.setitem(SAMPLING, "given", Drawn(lambda rng, n: next(rest)))
     run = block_frank_wolfe(pair.reference, LAM, order, step=STEP[line_search], oracle=pair.oracle)
     engine = BlockFrankWolfe("given", "weighted", line_search).start(pair.problem, LAM, None, None, None)
     assert len(engine.certify()) == 1  # nothing averaged yet
@@ -49,7 +49,7 @@ def test_steps_in_chunks_and_lazy_averages(chunk, monkeypatch):
     pair = named_pair("chain")
     order = np.random.default_rng(1).integers(4, size=40)
     rest = iter(order.reshape(10, 4))
-    monkeypatch.setitem(SAMPLING, "given", lambda rng, n: next(rest))
+    monkeypatch.setitem(SAMPLING, "given", Drawn(lambda rng, n: next(rest)))
     run = block_frank_wolfe(pair.reference, LAM, order, oracle=pair.oracle)
     engine = BlockFrankWolfe("given", "weighted").start(pair.problem, LAM, None, None, None)
     while engine.steps < 40:
@@ -79,7 +79,7 @@ def test_batch_steps(name, line_search):
     ("sampling", "sorted_pass"), [("permutation", True), ("uniform", False)], ids=["permutation", "uniform"]
 )
 def test_sampling(sampling, sorted_pass):
-    draw, rng = SAMPLING[sampling], np.random.default_rng(0)
+    draw, rng = SAMPLING[sampling].draw, np.random.default_rng(0)
     passes = np.array([draw(rng, 5) for _ in range(400)])
     assert (np.sort(passes, axis=1) == np.arange(5)).all() == sorted_pass
     shares = np.bincount(passes[:, 0], minlength=5) / 400

@@ -65,9 +65,10 @@ def test_compiled_agrees_with_interpreted(name, solver):
 @pytest.mark.parametrize("name", ["chain dense", "multiclass dense"])
 def test_compiled_memory_grows_as_interpreted(name):
     solver = BlockFrankWolfe("permutation", step="pairwise", cache=Cache(capacity=2), safeguard=True)
-    compiled = run(name, solver, max_passes=10)
+    # before blocks are optimal up to rounding, which then decides whether an output is used once more
+    compiled = run(name, solver, max_passes=5)
     with interpreted():
-        plain = run(name, solver, max_passes=10)
+        plain = run(name, solver, max_passes=5)
     assert_close(compiled, plain)
     found, expected = compiled.state.memory, plain.state.memory
     assert expected.mass.shape[1] > 2

@@ -8,6 +8,8 @@ import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, Catalyst, FrankWolfe
 from maxmargin.solvers.catalyst import Extrapolation, OneProblem, ProximalSequence
+from maxmargin.solvers.engine import State
+from maxmargin.solvers.parts.samplers import Draws
 from maxmargin.structures.verbs import mean_loss
 from structures.pairs import COST, Subsets, chain_pair, multiclass_pair
 
@@ -39,8 +41,10 @@ def flat(state):
         return [flat(part) for part in state]
     if isinstance(state, np.ndarray):
         return state.tolist()
-    if isinstance(state, OneProblem | ProximalSequence | Extrapolation):
+    if isinstance(state, State | Draws | OneProblem | ProximalSequence | Extrapolation):
         return flat(list(vars(state).values()))
+    if isinstance(state, dict):
+        return {name: flat(part) for name, part in state.items()}
     return state.bit_generator.state if isinstance(state, np.random.Generator) else state
 
 
@@ -190,9 +194,9 @@ def test_other_structure_is_refused(solver, structure):
 
 def test_state_of_another_solver_is_refused():
     states = {kind: run("multiclass", kind(), 2).state for kind in (BlockFrankWolfe, FrankWolfe)}
-    with pytest.raises(TypeError, match="FrankWolfeState of an earlier Result, got BlockState"):
+    with pytest.raises(TypeError, match="that of FrankWolfe of an earlier Result, got BlockFrankWolfe"):
         run("multiclass", FrankWolfe(), 2, state=states[BlockFrankWolfe])
-    with pytest.raises(TypeError, match="BlockState of an earlier Result, got FrankWolfeState"):
+    with pytest.raises(TypeError, match="that of BlockFrankWolfe of an earlier Result, got FrankWolfe"):
         run("multiclass", BlockFrankWolfe(), 2, state=states[FrankWolfe])
     with pytest.raises(TypeError, match="got dict"):
         run("multiclass", FrankWolfe(), 2, state={})

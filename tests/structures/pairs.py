@@ -37,7 +37,7 @@ MASK = TransitionMask(
 @contextmanager
 def interpreted() -> Iterator[None]:
     """Kernels run as plain Python within."""
-    with patch("maxmargin._compile.runs_compiled", lambda *parts: False):
+    with patch("maxmargin._compile.kernels.runs_compiled", lambda *parts: False):
         yield
 
 

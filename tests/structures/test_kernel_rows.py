@@ -5,31 +5,30 @@ import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
 from maxmargin.structures import make_chain_problem, make_multiclass_problem
+from maxmargin.structures.directions import BetweenCorners, ToCorner
 from maxmargin.structures.multiclass import MulticlassProblem
+from maxmargin.structures.needs import Need
 from maxmargin.structures.rows import KernelRows, add_outer, drain_squares, kernel_coefficients, row_dot
 from maxmargin.structures.verbs import (
     add_block,
     add_corner,
     block_value,
-    can_be_bounded,
     dimension,
-    direction_norm,
     find_corner,
     find_potentials,
     inner,
     keep_corner,
-    move,
-    move_pair,
     n_blocks,
     new_blocks,
     new_labelings,
     new_work,
-    pair_norm,
+    offers,
     take_away,
     truth_value,
 )
 
 from .pairs import COST, LENGTHS, MASK, K
+from .test_verbs import follow
 
 N = sum(LENGTHS)
 OFFSETS = np.concatenate([[0], np.cumsum(LENGTHS)])
@@ -103,8 +102,8 @@ def test_inner(twins):
     assert inner(ours, u, v) == close(lift(u) @ lift(v))
     assert inner(ours, u, v) == close(inner(ours, v, u))
     assert inner(theirs, lift(u), lift(v)) == close(lift(u) @ lift(v))
-    assert can_be_bounded(theirs)
-    assert not can_be_bounded(ours)
+    assert Need.BOUNDS in offers(theirs)
+    assert Need.BOUNDS not in offers(ours)
 
 
 class Side:
@@ -127,16 +126,12 @@ class Side:
         ]
 
     def step(self, x, i, gamma, scale):
-        norm = direction_norm(self.problem, self.blocks, self.work, i)
-        move(self.problem, self.blocks, self.work, x, i, gamma, scale)
-        return norm
+        return follow(ToCorner(), self.problem, self.blocks, self.work, x, i, gamma, scale)
 
     def pair_step(self, x, i, gamma, scale):
         keep_corner(self.problem, self.labelings, self.work, i, 1)
         take_away(self.problem, self.labelings, self.work, i, 0)  # the truth
-        norm = pair_norm(self.problem, self.blocks, self.work, i)
-        move_pair(self.problem, self.blocks, self.work, x, i, gamma, scale)
-        return norm
+        return follow(BetweenCorners(), self.problem, self.blocks, self.work, x, i, gamma, scale)
 
     def add(self, x, i, scale):
         add_corner(self.problem, self.work, i, scale, x)

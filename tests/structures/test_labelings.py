@@ -7,28 +7,27 @@ import pytest
 
 from maxmargin.structures import CustomProblem
 from maxmargin.structures.custom import Output
+from maxmargin.structures.directions import BetweenCorners, ToCorner
 from maxmargin.structures.multiclass import MulticlassProblem
 from maxmargin.structures.verbs import (
     block_value,
-    direction_norm,
     enlarged,
     find_potentials,
     is_corner,
     keep_corner,
     mean_loss,
-    move_pair,
+    measure,
     new_labelings,
     new_work,
     output_bound,
     output_bytes,
-    pair_norm,
     slot_value,
     take_away,
     take_corner,
 )
 
 from .pairs import COST, GRAPHS, chain_pair, graph_pair, multiclass_pair, subsets_pair
-from .test_verbs import GRAM, LAM, Walk, close, pair_named
+from .test_verbs import GRAM, LAM, Walk, close, follow, pair_named
 
 CAPACITY = 4
 CHAINS = {
@@ -159,9 +158,11 @@ def test_pair_norm_leaves_nothing_behind(pair):
         take_away(pair.problem, slots.labelings, slots.work, i, other)
         difference = pair.phi[i][slots.rows[i, j]] - pair.phi[i][slots.rows[i, other]]
         for _ in range(2):
-            assert pair_norm(pair.problem, slots.blocks, slots.work, i) == close(difference @ difference)
+            assert measure(pair.problem, BetweenCorners(), slots.blocks, slots.work, i).norm == close(
+                difference @ difference
+            )
         direction = pair.phi[i][slots.rows[i, j]] - slots.alpha[i] @ pair.phi[i]
-        assert direction_norm(pair.problem, slots.blocks, slots.work, i) == close(direction @ direction)
+        assert measure(pair.problem, ToCorner(), slots.blocks, slots.work, i).norm == close(direction @ direction)
 
 
 def test_move_pair(pair):
@@ -176,10 +177,12 @@ def test_move_pair(pair):
         set_corner(pair, slots.work, i, row)
         take_away(pair.problem, slots.labelings, slots.work, i, 1)
         difference = pair.phi[i][row] - pair.phi[i][source]
-        assert pair_norm(pair.problem, slots.blocks, slots.work, i) == close(difference @ difference)
+        assert measure(pair.problem, BetweenCorners(), slots.blocks, slots.work, i).norm == close(
+            difference @ difference
+        )
         before, scale = w.copy(), float(slots.rng.uniform(0.1, 2.0))
         gamma = float(slots.alpha[i][source] * slots.rng.choice([0.3, 1.0]))
-        move_pair(pair.problem, slots.blocks, slots.work, w, i, gamma, scale)
+        follow(BetweenCorners(), pair.problem, slots.blocks, slots.work, w, i, gamma, scale)
         slots.alpha[i][source] -= gamma
         slots.alpha[i][row] += gamma
         assert w == close(before - scale * gamma * difference)
@@ -198,7 +201,7 @@ def check_state(slots, i, w):
     assert found == close(reference.weights_of(slots.alpha, LAM))
     set_corner(pair, slots.work, i, reference.truth[i])
     direction = pair.phi[i][reference.truth[i]] - slots.alpha[i] @ pair.phi[i]
-    assert direction_norm(pair.problem, slots.blocks, slots.work, i) == close(direction @ direction)
+    assert measure(pair.problem, ToCorner(), slots.blocks, slots.work, i).norm == close(direction @ direction)
 
 
 def test_a_pair_of_one_output_changes_nothing(pair):
@@ -208,8 +211,8 @@ def test_a_pair_of_one_output_changes_nothing(pair):
         before = w.copy()
         take_corner(pair.problem, slots.labelings, slots.work, i, 0)
         take_away(pair.problem, slots.labelings, slots.work, i, 0)
-        assert pair_norm(pair.problem, slots.blocks, slots.work, i) == 0
-        move_pair(pair.problem, slots.blocks, slots.work, w, i, 0.5, 1.0)
+        assert measure(pair.problem, BetweenCorners(), slots.blocks, slots.work, i).norm == 0
+        follow(BetweenCorners(), pair.problem, slots.blocks, slots.work, w, i, 0.5, 1.0)
         assert w == close(before)
         check_state(slots, i, w)
 

@@ -5,6 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from maxmargin.structures import CustomProblem
+from maxmargin.structures.directions import BetweenCorners, ToCorner, ToExpectation
+from maxmargin.structures.needs import Need
 from maxmargin.structures.pairwise import layout
 from maxmargin.structures.verbs import (
     accumulate,
@@ -13,15 +16,22 @@ from maxmargin.structures.verbs import (
     block_value,
     corner_loss,
     dimension,
-    direction_norm,
     find_corner,
+    find_expectation,
     find_potentials,
+    keep_corner,
     mean_loss,
+    measure,
     move,
     n_blocks,
     new_blocks,
+    new_expectation,
+    new_labelings,
+    new_tilts,
     new_totals,
     new_work,
+    offers,
+    take_away,
     truth_value,
 )
 
@@ -66,6 +76,13 @@ def pair(request, monkeypatch):
     return pair_named(request.param, CHAINS, OTHERS, monkeypatch)
 
 
+def follow(direction, problem, blocks, work, w, i, gamma, scale):
+    """Measure a direction and take a step along it; its norm."""
+    measured = measure(problem, direction, blocks, work, i)
+    move(problem, direction, measured, blocks, work, w, i, gamma, scale)
+    return measured.norm
+
+
 def close(value):
     return pytest.approx(value, abs=1e-12, rel=1e-12)
 
@@ -88,9 +105,8 @@ class Walk:
         return i, w, self.pair.corner(self.work, i)
 
     def step(self, i, w, row, gamma, scale):
-        norm = direction_norm(self.problem, self.blocks, self.work, i)
         direction = self.pair.phi[i][row] - self.alpha[i] @ self.pair.phi[i]
-        move(self.problem, self.blocks, self.work, w, i, gamma, scale)
+        norm = follow(ToCorner(), self.problem, self.blocks, self.work, w, i, gamma, scale)
         self.alpha[i] *= 1 - gamma
         self.alpha[i][row] += gamma
         return norm, direction
@@ -148,7 +164,7 @@ def test_norms_are_of_the_direction_when_no_move_follows(pair):
     for i, _, row, _, _ in walk.steps():
         direction = pair.phi[i][row] - walk.alpha[i] @ pair.phi[i]
         for _ in range(2):
-            assert direction_norm(walk.problem, walk.blocks, walk.work, i) == close(direction @ direction)
+            assert measure(walk.problem, ToCorner(), walk.blocks, walk.work, i).norm == close(direction @ direction)
 
 
 def test_add_corner(pair):
@@ -173,3 +189,55 @@ def test_totals(pair):
     mean = [s / mass for s in sums]
     assert mean_loss(pair.problem, totals) / mass == close(reference.ell_of(mean))
     assert pair.to_reference(walk.weights(totals, mass)) == close(reference.weights_of(mean, LAM))
+
+
+def test_blocks_mix_directions(pair):
+    """Corners, pairs and expectations, each some of the way: the state stays that of the distribution beside it."""
+    walk, reference = Walk(pair, 5), pair.reference
+    labelings = new_labelings(pair.problem, 2)
+    expects = Need.EXPECTATIONS in offers(pair.problem)
+    expectation = new_expectation(pair.problem) if expects else None
+    tilts = new_tilts(pair.problem, 1.0) if expects else None
+    for turn in range(60):
+        i, w, row = walk.look()
+        gamma, before = float(walk.rng.choice([0.3, 0.9, 1.0])), w.copy()
+        goal = np.zeros_like(walk.alpha[i])
+        goal[row] = 1.0
+        if turn % 3 == 0:
+            direction, change = ToCorner(), goal - walk.alpha[i]
+        elif turn % 3 == 1 or not expects:
+            # the corner of other weights, which the block held, becomes what mass is taken from
+            keep_corner(pair.problem, labelings, walk.work, i, 1)
+            walk.step(i, w.copy(), row, 0.5, 1.0)
+            w[:] = before = walk.rng.normal(size=dimension(pair.problem))
+            find_potentials(pair.problem, walk.work, w, i)
+            find_corner(pair.problem, walk.work, w, i)
+            take_away(pair.problem, labelings, walk.work, i, 1)
+            direction, change = BetweenCorners(), -goal
+            change[pair.corner(walk.work, i)] += 1.0
+            before, gamma = w.copy(), 0.5 * gamma
+        else:
+            find_expectation(pair.problem, tilts, expectation, walk.work, w, i, 0.7)
+            features = expected_alpha(pair, i, w, 0.7)
+            direction, change = ToExpectation(expectation), features - walk.alpha[i]
+        apart = change @ pair.phi[i]
+        measured = measure(walk.problem, direction, walk.blocks, walk.work, i)
+        assert measured.norm == pytest.approx(apart @ apart, abs=1e-9)
+        move(walk.problem, direction, measured, walk.blocks, walk.work, w, i, gamma, 0.8)
+        walk.alpha[i] = walk.alpha[i] + gamma * change
+        assert w == pytest.approx(before - 0.8 * gamma * apart, abs=1e-10)
+        assert mean_loss(walk.problem, walk.blocks) == pytest.approx(reference.ell_of(walk.alpha), abs=1e-11)
+        found = pair.to_reference(walk.weights(walk.blocks, 1.0))
+        assert found == pytest.approx(reference.weights_of(walk.alpha, LAM), abs=1e-10)
+
+
+def expected_alpha(pair, i, w, eta):
+    """Probabilities of the outputs under the first tilts, true parts with odds of 1, plus eta times the scores."""
+    true = pair.reference.labelings[i][pair.reference.truth[i]]
+    if isinstance(pair.problem, CustomProblem):
+        tilt = -pair.reference.losses[i]
+    else:
+        tilt = np.array([np.sum(np.atleast_1d(y) == np.atleast_1d(true)) for y in pair.reference.labelings[i]])
+    scores = tilt + eta * (pair.reference.losses[i] + pair.phi[i] @ w)
+    chances = np.exp(scores - scores.max())
+    return chances / chances.sum()

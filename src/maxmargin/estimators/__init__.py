@@ -8,7 +8,7 @@ from .cv import ChainSVMCV, MulticlassSVMCV
 from .graph import GraphSVM, TreeSVM
 from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
-from .path import EstimatorPath, lambda_grid, regularization_path
+from .path import EstimatorPath, lam_grid, regularization_path
 from .pose import PoseSVM
 
 __all__ = [
@@ -26,6 +26,6 @@ __all__ = [
     "Proposals",
     "Tree",
     "TreeSVM",
-    "lambda_grid",
+    "lam_grid",
     "regularization_path",
 ]

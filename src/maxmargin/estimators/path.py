@@ -136,7 +136,7 @@ def regularization_path(
     return path
 
 
-def lambda_grid(
+def lam_grid(
     estimator: MaxMarginEstimator,
     X: Any,
     y: Any,

@@ -2,34 +2,46 @@
 
 from . import diagnostics
 from .base import Solver
-from .block_coordinate import BlockFrankWolfe, Cache
+from .block_coordinate import BlockFrankWolfe
 from .catalyst import Catalyst
 from .cutting_plane import CuttingPlane
+from .descent import Decay, Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
-from .path import Path, lambda_grid, regularization_path
-from .perceptron import Perceptron
+from .parts.cache import Cache
+from .parts.lengths import ExactLength, FixedLength
+from .parts.samplers import ByGaps, Drawn, Permutation, Uniform
+from .parts.steps import AwayStep, FrankWolfeStep, PairwiseStep
+from .path import Path, lam_grid, regularization_path
 from .presets import get_solver
 from .result import Record, Result, Status
-from .subgradient import Decay, Subgradient
 
 __all__ = [
+    "AwayStep",
     "BlockFrankWolfe",
+    "ByGaps",
     "Cache",
     "Catalyst",
     "CuttingPlane",
     "Decay",
+    "Drawn",
+    "ExactLength",
     "ExponentiatedGradient",
+    "FixedLength",
     "FrankWolfe",
+    "FrankWolfeStep",
+    "PairwiseStep",
     "Path",
     "Perceptron",
+    "Permutation",
     "Record",
     "Result",
     "Solver",
     "Status",
     "Subgradient",
+    "Uniform",
     "diagnostics",
     "get_solver",
-    "lambda_grid",
+    "lam_grid",
     "regularization_path",
 ]

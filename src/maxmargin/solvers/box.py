@@ -8,7 +8,6 @@ import numpy as np
 
 from .._compile import implements, kernel, verb
 from .._sums import dot
-from ..structures.verbs import can_be_bounded, dimension
 
 
 @verb
@@ -22,7 +21,7 @@ def clip(box, w):
 
 
 class NoBox(NamedTuple):
-    nothing: float
+    """No weight has bounds."""
 
 
 @implements(release, NoBox)
@@ -83,6 +82,21 @@ def _(box, w):
     return dot(box.cut, w[box.indices])
 
 
+@verb
+def bounds_of(box):
+    """Indices of the weights that have bounds, and these: lower and upper."""
+
+
+@implements(bounds_of, NoBox)
+def _(box):
+    return np.empty(0, np.int64), np.empty(0), np.empty(0)
+
+
+@implements(bounds_of, Box)
+def _(box):
+    return box.indices, box.lower, box.upper
+
+
 def truncate(box: Any, v: np.ndarray) -> tuple[np.ndarray, Any]:
     """The weights in the box nearest to v, and a box of its own that remembers what was cut off."""
     own, w = type(box)(*(np.copy(part) if isinstance(part, np.ndarray) else part for part in box)), v.copy()
@@ -92,21 +106,12 @@ def truncate(box: Any, v: np.ndarray) -> tuple[np.ndarray, Any]:
 
 def is_cone(box: Any) -> bool:
     """Whether the bounds are signs at most, so that a multiple of allowed weights is allowed."""
-    return isinstance(box, NoBox) or bool(np.isin(np.concatenate([box.lower, box.upper]), (0.0, -np.inf, np.inf)).all())
+    _, lower, upper = bounds_of(box)
+    return bool(np.isin(np.concatenate([lower, upper]), (0.0, -np.inf, np.inf)).all())
 
 
 def same_bounds(box: Any, other: Any) -> bool:
-    return type(box) is type(other) and all(np.array_equal(p, q) for p, q in zip(box[:3], other[:3], strict=True))
-
-
-def box_for(problem: Any, lower: Any, upper: Any, positive: Any) -> Any:
-    """Bounds on the weights of a problem, which must be such that bounds on them mean something."""
-    if not (lower is None and upper is None and positive is None) and not can_be_bounded(problem):
-        raise ValueError(
-            "lower, upper and positive bound the weights of features, and a model with a kernel has none: drop the "
-            "bounds, or take kernel=None"
-        )
-    return make_box(lower, upper, positive, dimension(problem))
+    return all(map(np.array_equal, bounds_of(box), bounds_of(other)))
 
 
 def make_box(lower: Any, upper: Any, positive: Any, d: int) -> Any:
@@ -131,5 +136,5 @@ def make_box(lower: Any, upper: Any, positive: Any, d: int) -> Any:
         raise ValueError(f"weight {bad}: no value lies between its bounds, lower {low[bad]:g} and upper {high[bad]:g}")
     indices = np.flatnonzero((low > -np.inf) | (high < np.inf))
     if len(indices) == 0:
-        return NoBox(0.0)
+        return NoBox()
     return Box(indices, low[indices], high[indices], np.zeros(len(indices)))

@@ -13,21 +13,20 @@ import numpy as np
 
 from .._compile import kernel
 from ..structures import as_problem
+from ..structures.directions import BetweenCorners
 from ..structures.verbs import (
-    find_corner,
-    find_potentials,
+    measure,
     n_blocks,
     new_labelings,
     new_work,
     output_bound,
-    pair_norm,
     take_away,
     take_corner,
 )
-from .base import check_state
-from .block_coordinate import BlockState
-from .block_coordinate.memory import Memory, new_memory, remember
-from .passes import gap_pass
+from .block_coordinate import BlockEngine
+from .engine import State, check_state
+from .parts.memory import Memory, new_memory
+from .passes import Passes
 
 
 class CurvatureBounds(NamedTuple):
@@ -37,12 +36,11 @@ class CurvatureBounds(NamedTuple):
     upper: np.ndarray  # (n,)
 
 
-def block_gaps(problem: Any, state: BlockState) -> np.ndarray:
+def block_gaps(problem: Any, state: State) -> np.ndarray:
     """The exact gap of every block at the state's dual point; takes one pass of oracle calls."""
     problem = _checked(problem, state)
-    n = n_blocks(problem)
-    hinges, gaps = np.empty(n), np.empty(n)
-    gap_pass(problem, state.blocks, new_work(problem), state.w, 0, n, hinges, gaps)
+    gaps = np.empty(n_blocks(problem))
+    Passes(problem, None).gaps(state.blocks, state.w, gaps)
     return np.maximum(gaps, 0.0)  # by definition; rounding may leave -1e-17
 
 
@@ -58,7 +56,7 @@ def nonuniformity(x: Any) -> float:
     return float(np.sqrt(len(x)) * np.linalg.norm(x) / np.sum(x))  # osokin16, Lemma 6
 
 
-def curvature_bounds(problem: Any, state: BlockState) -> CurvatureBounds:
+def curvature_bounds(problem: Any, state: State) -> CurvatureBounds:
     """Bounds on ``C_f^(i) = c_i^2 / lam max_{y,z} |phi_i(y) - phi_i(z)|^2`` from the outputs a run remembers.
 
     Without a memory (Frank-Wolfe steps, no cache), two outputs a block stand for them: the oracle's at w = 0, which has
@@ -74,9 +72,9 @@ def curvature_bounds(problem: Any, state: BlockState) -> CurvatureBounds:
         capacity = min(3, output_bound(problem))  # the true output is there already
         memory = new_memory(new_labelings(problem, capacity), n, capacity, capacity)
         for w in (np.zeros_like(state.w), state.w):
-            _remember_pass(problem, work, memory, w, n)
+            Passes(problem, None).corners(w, memory=memory)
     radius, diameter = np.zeros(n), np.zeros(n)
-    _distance_pass(problem, state.blocks, work, memory, new_labelings(problem, 1), radius, diameter)
+    _distance_pass(problem, BetweenCorners(), state.blocks, work, memory, new_labelings(problem, 1), radius, diameter)
     scale = problem.weight**2 / state.lam
     return CurvatureBounds(scale * diameter, 4.0 * scale * radius)
 
@@ -86,7 +84,7 @@ def predicted_speedup(gaps: Any, curvatures: Any) -> float:
     return nonuniformity(gaps) ** 3 / nonuniformity(curvatures)  # osokin16, Theorem 2
 
 
-def staleness(problem: Any, state: BlockState) -> float:
+def staleness(problem: Any, state: State) -> float:
     """Sum of the remembered block gaps over the exact one: below 1, the run believes itself better than it is.
 
     Infinite as long as a block was never visited. Takes one pass of oracle calls.
@@ -108,28 +106,19 @@ def cache_hit_rate(history: Mapping[str, Any]) -> np.ndarray:
 
 def _checked(problem: Any, state: Any) -> Any:
     problem = as_problem(problem)
-    check_state(state, BlockState, problem)
+    check_state(state, BlockEngine.family, problem)
     return problem
 
 
-@kernel(n_parts=3)
-def _remember_pass(problem, work, memory, w, n):
-    """Remember the corner of every block at w."""
-    for i in range(n):
-        find_potentials(problem, work, w, i)
-        find_corner(problem, work, w, i)
-        remember(memory, problem, work, i, 0)
-
-
-@kernel(n_parts=4)
-def _distance_pass(problem, blocks, work, memory, truths, radius, diameter):
+@kernel(n_parts=1)
+def _distance_pass(problem, direction, blocks, work, memory, truths, radius, diameter):
     """Squared distances in feature space: the largest from the truth, and the largest from the output that has it."""
     for i in range(radius.shape[0]):
         farthest = -1
         take_away(problem, truths, work, i, 0)
         for j in range(memory.filled[i]):
             take_corner(problem, memory.labelings, work, i, j)
-            norm = pair_norm(problem, blocks, work, i)
+            norm = measure(problem, direction, blocks, work, i).norm
             if norm > radius[i]:
                 radius[i], farthest = norm, j
         diameter[i] = radius[i]
@@ -137,4 +126,4 @@ def _distance_pass(problem, blocks, work, memory, truths, radius, diameter):
             take_away(problem, memory.labelings, work, i, farthest)
             for j in range(memory.filled[i]):
                 take_corner(problem, memory.labelings, work, i, j)
-                diameter[i] = max(diameter[i], pair_norm(problem, blocks, work, i))
+                diameter[i] = max(diameter[i], measure(problem, direction, blocks, work, i).norm)

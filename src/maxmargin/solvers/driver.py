@@ -1,6 +1,7 @@
 """The outer loop all solvers share: certificates, history, stopping, callbacks, Ctrl-C, progress.
 
-A solver is an *engine*: it takes oracle calls in small chunks and, when asked, gives exact primal and dual values.
+A solver's run is an *engine* (:mod:`.engine`): it takes oracle calls in small chunks and, when asked, gives exact
+primal and dual values.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm.auto import tqdm
 
-from .objective import Certified
+from .engine import Engine, State
 from .result import Record, Result, Status, history_of, row_of
 
 # A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
@@ -22,39 +24,6 @@ CHUNK_SECONDS = 0.2
 
 # A dual value may lie above the primal one by rounding, relative to the objective, and by nothing else.
 ROUNDING = 1e-6
-
-
-class Engine(Protocol):
-    """One optimisation run in progress."""
-
-    n: int  # oracle calls of a pass
-    steps: int  # oracle calls of steps so far, warm starts included
-    oracle_calls: int  # all oracle calls of this run, certificates included
-    certifiable: bool  # whether primal values are upper bounds, and dual ones are known
-    best: Certified | None  # the lowest primal with its weights and the highest dual so far, warm starts included
-    doubt: int  # how much rarer estimates are asked for, after those that a certificate did not confirm
-    chunk: int  # this few oracle calls may always follow each other without a look at the clock
-
-    def prepare(self) -> None:
-        """Compile or load what the run needs, before the clock starts."""
-
-    def advance(self, n_steps: int) -> None:
-        """Take at most `n_steps` oracle calls' worth of steps."""
-
-    def estimate(self) -> Certified:
-        """What a certificate would say, as far as it is known without asking: it steers, and certifies nothing."""
-
-    def extras(self) -> dict[str, float]:
-        """Further columns for the history."""
-
-    def reconsider(self, record: Record) -> None:
-        """A new record is there: a chance to change course."""
-
-    def certify(self) -> list[Certified]:
-        """Exact values at the current point, and at others worth returning; each costs a pass of oracle calls."""
-
-    def state(self) -> Any:
-        """What a warm start needs."""
 
 
 class Limits(NamedTuple):
@@ -67,14 +36,20 @@ class Limits(NamedTuple):
 Callback = Callable[[Record], Any]
 
 
-def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), verbose: int = 0) -> Result:
-    """Run an engine until the gap is at most `tol`, or something else stops it."""
+def drive(
+    engine: Engine,
+    limits: Limits,
+    callbacks: Iterable[Callback] = (),
+    verbose: int = 0,
+    state: State | None = None,
+) -> Result:
+    """Run an engine until the gap is at most `tol`, or something else stops it; `state` is what it started from."""
     engine.prepare()
-    run = _Run(engine, limits, tuple(callbacks))
+    run = _Run(engine, limits, tuple(callbacks), state)
     with Interrupt() as interrupt, _progress(limits, verbose) as bar:
         status = run.until_stopped(interrupt, bar)
     last = run.last_record
-    assert engine.best is not None
+    assert run.best is not None
     if not engine.certifiable and status == Status.MAX_PASSES:
         status = Status.UNCERTIFIED
     return Result(
@@ -82,39 +57,49 @@ def drive(engine: Engine, limits: Limits, callbacks: Iterable[Callback] = (), ve
         primal=last.primal,
         dual=last.dual,
         gap=last.gap,
-        dual_loss=engine.best.loss,
-        dual_square=engine.best.dual_square,
+        dual_loss=run.best.loss,
+        dual_square=run.best.dual_square,
         status=status,
         n_passes=last.passes,
         n_oracle_calls=last.oracle_calls,
         history=history_of(run.rows),
-        state=engine.state(),
+        state=run.state(),
     )
 
 
-def drive_unchecked(engine: Engine, limits: Limits) -> tuple[Status, float]:
-    """Run an engine until its own estimate of the gap is at most `tol`; why it stopped, and after how many passes."""
+def drive_unchecked(engine: Engine, limits: Limits, state: State | None) -> tuple[Status, float, State]:
+    """Run an engine until its own estimate of the gap is at most `tol`: why it stopped, the passes it took, its state.
+
+    `state` is what it started from.
+    """
     engine.prepare()
-    run = _Run(engine, limits, ())
+    run = _Run(engine, limits, (), state)
     with Interrupt() as interrupt, _progress(limits, 0) as bar:
         run.work(run.last, interrupt, bar)
-    if interrupt.seen:
-        return Status.INTERRUPTED, run.passes
-    if run.out_of_time():
-        return Status.MAX_SECONDS, run.passes
     estimate = engine.estimate()
-    reached = estimate.primal - estimate.dual <= limits.tol
-    return Status.UNCERTIFIED if reached else Status.MAX_PASSES, run.passes
+    status = Status.UNCERTIFIED if estimate.primal - estimate.dual <= limits.tol else Status.MAX_PASSES
+    if interrupt.seen:
+        status = Status.INTERRUPTED
+    elif run.out_of_time():
+        status = Status.MAX_SECONDS
+    return status, run.passes, run.state()
 
 
 class _Run:
-    def __init__(self, engine: Engine, limits: Limits, callbacks: tuple[Callback, ...]):
+    def __init__(self, engine: Engine, limits: Limits, callbacks: tuple[Callback, ...], state: State | None):
         self.engine, self.limits, self.callbacks = engine, limits, callbacks
+        # the lowest primal with its weights and the highest dual so far, warm starts included
+        self.best = engine.carried(state)
+        # how much rarer estimates are asked for, after those that a certificate did not confirm
+        self.doubt = state.doubt if state is not None and engine.continues(state) else 1
         self.began = time.perf_counter()
         self.start = engine.steps
         self.last = self.start + self.steps_in(limits.max_passes)
         self.certificate_seconds = 0.0
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
+
+    def state(self) -> State:
+        return replace(self.engine.state(), best=self.best, doubt=self.doubt)
 
     @property
     def seconds(self) -> float:
@@ -132,7 +117,7 @@ class _Run:
         limits = self.limits
         while True:
             try:
-                known = self.engine.best is not None and not self.rows  # from an earlier run
+                known = self.best is not None and not self.rows  # from an earlier run
                 wants_stop = self.record_best() if known else self.certify()
             except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
                 if not self.rows:
@@ -160,14 +145,14 @@ class _Run:
         engine = self.engine
         # where to stop must not depend on the clock: the same seed, the same run
         beat = engine.n * -(-engine.chunk // engine.n)  # whether the goal may be reached is asked after passes
-        chunk, pause = engine.chunk, self.next_multiple(beat * engine.doubt)
+        chunk, pause = engine.chunk, self.next_multiple(beat * self.doubt)
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
             if engine.steps == pause:
                 estimate = engine.estimate()
                 if estimate.primal - estimate.dual <= self.limits.tol:
-                    engine.doubt *= 2  # each certificate costs passes of oracle calls
+                    self.doubt *= 2  # each certificate costs passes of oracle calls
                     return
-                pause = self.next_multiple(beat * engine.doubt)
+                pause = self.next_multiple(beat * self.doubt)
             before, steps = time.perf_counter(), engine.steps
             engine.advance(int(min(chunk, goal - steps, pause - steps)))
             taken = engine.steps - steps
@@ -192,15 +177,15 @@ class _Run:
                 "the objective is not a finite number: features, costs or 1/lam are too large; rescale them"
             )
         self.certificate_seconds = time.perf_counter() - before
-        if self.engine.best is not None:
-            candidates.append(self.engine.best)
+        if self.best is not None and self.engine.keeps_best:
+            candidates.append(self.best)
         lowest = min(candidates, key=lambda one: one.primal)
-        self.engine.best = max(candidates, key=lambda one: one.dual)._replace(w=lowest.w, primal=lowest.primal)
+        self.best = max(candidates, key=lambda one: one.dual)._replace(w=lowest.w, primal=lowest.primal)
         return self.record_best()
 
     def record_best(self) -> bool:
-        assert self.engine.best is not None
-        w, primal, dual, *_ = self.engine.best
+        assert self.best is not None
+        w, primal, dual, *_ = self.best
         w = w.copy()  # the user may write to it
         if not self.engine.certifiable:
             return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, np.inf, w))

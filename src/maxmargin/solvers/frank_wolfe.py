@@ -2,17 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._sums import dot
-from ..structures.fingerprint import fingerprint
-from .base import Passes, Solver, check_state
-from .box import same_bounds
-from .objective import Certified, DualPoint, Objective
-from .passes import corner_pass
-from .result import Record
+from .base import Solver
+from .engine import Engine, State
+from .objective import Certified, DualPoint
+
+
+class BatchEngine(Engine):
+    """Steps that ask all samples, and so come with exact values."""
+
+    point: DualPoint
+    primal: float
+
+    @property
+    def chunk(self) -> int:
+        return self.n
+
+    def resume(self, state: State) -> None:
+        super().resume(state)
+        self.look()
+
+    def look(self) -> None:
+        """Ask all samples at the weights of the current point: the corner of the next step, and the exact value."""
+        self.w, _ = self.objective.weights(self.point)
+        hinges, self.corner = self.corners()
+        self.oracle_calls += self.n
+        self.primal = self.passes.primal(self.w, self.lam, hinges)
+
+    def corners(self) -> tuple[np.ndarray, DualPoint]:
+        return self.passes.corners(self.w)
+
+    def best_point(self) -> DualPoint:
+        return self.point
+
+    def estimate(self) -> Certified:
+        return self.objective.certified(self.w, self.primal, self.point)
+
+    def certify(self) -> list[Certified]:
+        return [self.estimate()]  # a step ends with an exact pass
+
+
+class FrankWolfeEngine(BatchEngine):
+    family = "FrankWolfe"
+    kept = ("point",)
+
+    def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, line_search: bool):
+        super().__init__(problem, lam, box, n_jobs)
+        self.line_search = line_search
+
+    def begin(self) -> None:
+        self.point = DualPoint(np.zeros(self.passes.dimension), 0.0)
+        self.look()
+
+    def advance(self, n_steps: int) -> None:
+        direction, gain = self.corner.vector - self.point.vector, self.corner.loss - self.point.loss
+        slope = max(gain - self.objective.inner(direction, self.w), 0.0)
+        curvature = self.objective.inner(direction, direction) / self.lam
+        if not self.line_search:
+            gamma = 2.0 / (self.steps / self.n + 2.0)
+        else:
+            gamma = 1.0 if slope >= curvature else slope / curvature
+        self.point = DualPoint(self.point.vector + gamma * direction, self.point.loss + gamma * gain)
+        self.steps += self.n
+        self.look()
 
 
 class FrankWolfe(Solver):
@@ -20,10 +75,26 @@ class FrankWolfe(Solver):
 
     Parameters
     ----------
-    line_search : the exact step; False takes ``2 / (k + 2)``
-    gap_every : passes between two records of the history
-    lower, upper : bounds on w, numbers or arrays of its length
-    positive : indices, mask or slice of w whose weights must be >= 0
+    line_search : bool, default=True
+        The exact step; False takes ``2 / (k + 2)``.
+    gap_every : float, default=10
+        Passes between two records of the history.
+    lower : float, array or None, default=None
+        Lower bounds on w, a number or one for each weight.
+    upper : float, array or None, default=None
+        Upper bounds on w.
+    positive : indices, mask, slice or None, default=None
+        Weights that must be >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import FrankWolfe
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> result = FrankWolfe().solve(problem, 0.1, tol=1e-2)
+    >>> print(result.status, result.gap <= 1e-2)
+    converged True
     """
 
     def __init__(
@@ -41,73 +112,5 @@ class FrankWolfe(Solver):
         self.upper = upper
         self.positive = positive
 
-    def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> _Engine:
-        return _Engine(self, Passes(problem, n_jobs), lam, state)
-
-
-class FrankWolfeState(NamedTuple):
-    point: DualPoint
-    lam: float
-    box: Any
-    steps: int
-    best: Certified | None
-    fingerprint: int
-
-
-class _Engine:
-    def __init__(self, solver: FrankWolfe, passes: Passes, lam: float, state: FrankWolfeState | None):
-        self.solver, self.passes = solver, passes
-        self.n = self.chunk = passes.n
-        self.oracle_calls, self.doubt = 0, 1
-        self.certifiable = passes.certifiable
-        self.objective = Objective(passes.problem, lam, solver.box(passes.problem))
-        self.point, self.steps = DualPoint(np.zeros(passes.dimension), 0.0), 0
-        self.best: Certified | None = None
-        if state is not None:
-            check_state(state, FrankWolfeState, passes.problem)
-            self.point, self.steps = state.point, state.steps
-            if same_bounds(state.box, self.objective.box):
-                found = state.best if state.lam == lam else self.objective.carried(state.best, state.lam)
-                self.best = self.objective.improved(found, self.point)
-        self.look()
-
-    def look(self) -> None:
-        """Ask all samples at the current w: the corner of the next step and the exact value of this one."""
-        problem, n = self.passes.problem, self.n
-        self.w, _ = self.objective.weights(self.point)
-        hinges, losses, vector = np.empty(n), np.empty(n), np.zeros_like(self.w)
-        corner_pass(problem, self.passes.work, self.w, hinges, losses, vector)
-        self.oracle_calls += n
-        self.corner = DualPoint(vector, dot(problem.weight, losses))
-        self.primal = self.passes.primal(self.w, self.objective.lam, hinges)
-
-    def prepare(self) -> None:
-        return None  # the first look, which every run begins with, did that
-
-    def advance(self, n_steps: int) -> None:
-        direction, gain = self.corner.vector - self.point.vector, self.corner.loss - self.point.loss
-        slope = max(gain - self.objective.inner(direction, self.w), 0.0)
-        curvature = self.objective.inner(direction, direction) / self.objective.lam
-        if not self.solver.line_search:
-            gamma = 2.0 / (self.steps / self.n + 2.0)
-        else:
-            gamma = 1.0 if slope >= curvature else slope / curvature
-        self.point = DualPoint(self.point.vector + gamma * direction, self.point.loss + gamma * gain)
-        self.steps += self.n
-        self.look()
-
-    def estimate(self) -> Certified:
-        return self.objective.certified(self.w, self.primal, self.point)
-
-    def extras(self) -> dict[str, float]:
-        return {}
-
-    def reconsider(self, record: Record) -> None:
-        return None
-
-    def certify(self) -> list[Certified]:
-        return [self.estimate()]  # a step ends with an exact pass
-
-    def state(self) -> FrankWolfeState:
-        mark = fingerprint(self.passes.problem)
-        return FrankWolfeState(self.point, self.objective.lam, self.objective.box, self.steps, self.best, mark)
+    def engine(self, problem: Any, lam: float, n_jobs: int | None) -> FrankWolfeEngine:
+        return FrankWolfeEngine(problem, lam, self.box(problem), n_jobs, bool(self.line_search))

@@ -1,20 +1,36 @@
-"""Passes over all blocks that solvers share: exact hinges, sums of corners, weights from marginals."""
+"""Exact passes over all blocks: hinges, gaps, sums of corners, weights from marginals."""
 
 from __future__ import annotations
 
-from .._compile import kernel
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._compile import kernel, runs_compiled
+from .._parameters import count_threads
+from .._sums import dot
+from .._threads import on_ranges
+from ..structures.directions import ToCorner
 from ..structures.verbs import (
-    accumulate,
     add_block,
     add_corner,
     block_value,
     corner_loss,
-    direction_norm,
+    dimension,
     find_corner,
     find_potentials,
+    inner,
+    measure,
+    n_blocks,
+    new_work,
     truth_value,
     upper_value,
 )
+from .objective import DualPoint
+from .parts.memory import NoMemory, Oracle, find_in
+
+ORACLE, NOTHING = Oracle(), NoMemory()
 
 
 @kernel(n_parts=2)
@@ -36,13 +52,13 @@ def gap_pass(problem, blocks, work, w, first, last, hinges, gaps):
         gaps[i] = problem.weight[i] * (value - block_value(problem, blocks, work, w, i))
 
 
-@kernel(n_parts=2)
-def corner_pass(problem, work, w, hinges, losses, vector):
-    """Hinges and the losses of all corners s; ``lam A s`` is added to `vector`."""
+@kernel(n_parts=4)
+def corner_pass(problem, work, source, memory, w, k, hinges, losses, vector):
+    """Hinges and the losses of all corners s, as the source finds them; ``lam A s`` is added to `vector`."""
     for i in range(hinges.shape[0]):
         find_potentials(problem, work, w, i)
-        value = find_corner(problem, work, w, i)
-        hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
+        value = find_in(source, memory, problem, work, w, i, k)
+        hinges[i] = value - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
         add_corner(problem, work, i, problem.weight[i], vector)
 
@@ -55,17 +71,55 @@ def weights_pass(problem, blocks, work, n, lam, mass, w):
 
 
 @kernel(n_parts=3)
-def settle_pass(problem, totals, blocks, counted, weight):
-    """Bring lazily kept sums up to date."""
-    for i in range(counted.shape[0]):
-        accumulate(problem, totals, blocks, i, weight - counted[i])
-        counted[i] = weight
-
-
-@kernel(n_parts=3)
-def norm_pass(problem, blocks, work, w, some, norms):
+def norm_pass(problem, blocks, work, direction, w, some, norms):
     """``norms[j] = |phi_i(corner) - E phi_i|^2`` of the j-th block i of some."""
     for j in range(some.shape[0]):
         find_potentials(problem, work, w, some[j])
         find_corner(problem, work, w, some[j])
-        norms[j] = direction_norm(problem, blocks, work, some[j])
+        norms[j] = measure(problem, direction, blocks, work, some[j]).norm
+
+
+class Passes:
+    """Exact passes over all blocks of a problem, on several threads where the kernels are compiled."""
+
+    def __init__(self, problem: Any, n_jobs: int | None):
+        self.problem = problem
+        self.n, self.dimension = n_blocks(problem), dimension(problem)
+        self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
+        self.work = new_work(problem)
+        self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
+
+    def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
+        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
+        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last))
+
+    def hinges(self, w: np.ndarray) -> np.ndarray:
+        found = np.empty(self.n)
+        self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found))
+        return found
+
+    def gaps(self, blocks: Any, w: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        """Hinges at w; the gaps of the blocks there are written to `gaps`."""
+        hinges = np.empty(self.n)
+        self.run(lambda work, first, last: gap_pass(self.problem, blocks, work, w, first, last, hinges, gaps))
+        return hinges
+
+    def corners(
+        self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
+    ) -> tuple[np.ndarray, DualPoint]:
+        """Hinges at w, and the dual point with all mass on the corners."""
+        hinges, losses, vector = np.empty(self.n), np.empty(self.n), np.zeros(self.dimension)
+        corner_pass(self.problem, self.work, source, memory, w, k, hinges, losses, vector)
+        return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+
+    def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
+        """``|phi_i(corner) - E phi_i|^2`` of some blocks i."""
+        norms = np.empty(len(some))
+        norm_pass(self.problem, blocks, self.work, ToCorner(), w, some, norms)
+        return norms
+
+    def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:
+        """Exact primal value; hinges known already are taken as they are."""
+        hinges = self.hinges(w) if hinges is None else hinges
+        # hinges are >= 0 by definition (the truth competes); rounding may leave -1e-17
+        return 0.5 * lam * inner(self.problem, w, w) + dot(self.problem.weight, np.maximum(hinges, 0.0))

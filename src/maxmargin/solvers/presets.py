@@ -10,10 +10,9 @@ from ..structures.verbs import argmax_cost
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe
 from .cutting_plane import CuttingPlane
+from .descent import Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
-from .perceptron import Perceptron
-from .subgradient import Subgradient
 
 # An argmax that costs this many times the rest of a step is worth saving by a cache.
 EXPENSIVE = 4.0

@@ -23,7 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sums import dot
+from .._compile import implements, verb
+from .directions import BetweenCorners, ToCorner, ToExpectation
+from .needs import Need, offered_if
 from .sparse_vector import SparseVector, as_sparse_vector, combine
 
 REQUIRED = {
@@ -58,12 +60,49 @@ class Output(NamedTuple):
 
 
 class Corners:
-    """Scratch: the corner, the away corner, and the direction between what a step goes from and to."""
+    """Scratch: the corner and the away corner."""
 
     emphasis: float = 1.0  # of the losses
     corner: Output
     away: Output
-    direction: SparseVector
+
+
+class Change(NamedTuple):
+    """A direction as it was measured."""
+
+    norm: float
+    feature: SparseVector  # between what a step goes from and to
+    loss: float
+
+
+@verb
+def goal_of(direction, work):
+    """The output a direction leads to."""
+
+
+@implements(goal_of, ToCorner, BetweenCorners)
+def _(direction, work):
+    return work.corner
+
+
+@implements(goal_of, ToExpectation)
+def _(direction, work):
+    return direction.expectation.output
+
+
+@verb
+def source_of(direction, work, block):
+    """The output it starts from; `block` is the mean output of the block."""
+
+
+@implements(source_of, ToCorner, ToExpectation)
+def _(direction, work, block):
+    return block
+
+
+@implements(source_of, BetweenCorners)
+def _(direction, work, block):
+    return work.away
 
 
 class Tilt(NamedTuple):
@@ -131,9 +170,6 @@ class CustomProblem:
         own = np.atleast_1d(getattr(self.structure, "fingerprint", 0))
         return [np.array([kind]), np.array([self.d]), own, self.weight, *chain.from_iterable(self.truth)]
 
-    def n_blocks(self) -> int:
-        return self.n
-
     def dimension(self) -> int:
         return self.d
 
@@ -146,9 +182,6 @@ class CustomProblem:
 
     def new_work(self) -> Corners:
         return Corners()
-
-    def announce(self, blocks: CustomBlocks, i: int) -> None:
-        return None
 
     def find_potentials_with(self, work: Corners, w: np.ndarray, i: int, emphasis: float) -> None:
         work.emphasis = emphasis  # the user's oracle makes its own potentials
@@ -164,8 +197,9 @@ class CustomProblem:
         shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
         return self.structure.decode(shown, i) if emphasis == 0.0 else self.structure.max_oracle(shown, i)
 
-    def can_expect(self) -> bool:
-        return hasattr(self.structure, "exp_oracle")
+    def offers(self) -> frozenset[Need]:
+        expects, decodes = (hasattr(self.structure, name) for name in ("exp_oracle", "decode"))
+        return offered_if(bounds=True, expectations=expects, decoding=decodes)
 
     def new_tilts(self, odds: float) -> list[Tilt]:
         return [Tilt(np.zeros(self.d), -odds)] * self.n
@@ -187,28 +221,8 @@ class CustomProblem:
         expectation.tilt, expectation.output = tilt, Output(feature, float(loss))
         return expectation.output.value(w)
 
-    def expectation_norm(self, blocks: CustomBlocks, expectation: Expected, work: Corners, i: int) -> float:
-        work.direction = combine(1.0, expectation.output.feature, -1.0, blocks.feature[i])
-        return work.direction.squared_norm()
-
-    def expected_loss(self, expectation: Expected, i: int) -> float:
-        return expectation.output.loss
-
-    def move_to_expectation(
-        self,
-        blocks: CustomBlocks,
-        tilts: list[Tilt],
-        expectation: Expected,
-        work: Corners,
-        w: np.ndarray,
-        i: int,
-        scale: float,
-    ) -> None:
-        work.direction.add_to(w, -scale)
-        tilts[i], (blocks.feature[i], blocks.loss[i]) = expectation.tilt, expectation.output
-
-    def can_decode(self) -> bool:
-        return hasattr(self.structure, "decode")
+    def keep_tilt(self, tilts: list[Tilt], expectation: Expected, i: int) -> None:
+        tilts[i] = expectation.tilt
 
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
         if self.exact or not hasattr(self.structure, "upper_bound"):
@@ -224,23 +238,26 @@ class CustomProblem:
     def block_value(self, blocks: CustomBlocks, work: Corners, w: np.ndarray, i: int) -> float:
         return float(blocks.loss[i]) + blocks.feature[i].dot(w)
 
-    def direction_norm(self, blocks: CustomBlocks, work: Corners, i: int) -> float:
-        work.direction = combine(1.0, work.corner.feature, -1.0, blocks.feature[i])
-        return work.direction.squared_norm()
+    def measure(self, direction: Any, blocks: CustomBlocks, work: Corners, i: int) -> Change:
+        goal = goal_of(direction, work)
+        source = source_of(direction, work, Output(blocks.feature[i], float(blocks.loss[i])))
+        feature = combine(1.0, goal.feature, -1.0, source.feature)
+        return Change(feature.squared_norm(), feature, goal.loss - source.loss)
 
-    def move(self, blocks: CustomBlocks, work: Corners, w: np.ndarray, i: int, gamma: float, scale: float) -> None:
-        work.direction.add_to(w, -scale * gamma)
-        blocks.feature[i] = combine(1.0 - gamma, blocks.feature[i], gamma, work.corner.feature)
-        blocks.loss[i] += gamma * (work.corner.loss - blocks.loss[i])
-
-    def pair_norm(self, blocks: CustomBlocks, work: Corners, i: int) -> float:
-        work.direction = combine(1.0, work.corner.feature, -1.0, work.away.feature)
-        return work.direction.squared_norm()
-
-    def move_pair(self, blocks: CustomBlocks, work: Corners, w: np.ndarray, i: int, gamma: float, scale: float) -> None:
-        work.direction.add_to(w, -scale * gamma)
-        blocks.feature[i] = combine(1.0, blocks.feature[i], gamma, work.direction)
-        blocks.loss[i] += gamma * (work.corner.loss - work.away.loss)
+    def move(
+        self,
+        direction: Any,
+        measured: Change,
+        blocks: CustomBlocks,
+        work: Corners,
+        w: np.ndarray,
+        i: int,
+        gamma: float,
+        scale: float,
+    ) -> None:
+        measured.feature.add_to(w, -scale * gamma)
+        blocks.feature[i] = combine(1.0, blocks.feature[i], gamma, measured.feature)
+        blocks.loss[i] += gamma * measured.loss
 
     def argmax_cost(self) -> float:
         """By timing: what a step costs without the oracle is known of this class, the oracle's cost is not."""
@@ -281,9 +298,6 @@ class CustomProblem:
     def accumulate(self, totals: CustomBlocks, blocks: CustomBlocks, i: int, amount: float) -> None:
         totals.feature[i] = combine(1.0, totals.feature[i], amount, blocks.feature[i])
         totals.loss[i] += amount * blocks.loss[i]
-
-    def mean_loss(self, blocks: CustomBlocks) -> float:
-        return dot(self.weight, blocks.loss)
 
     def corner_loss(self, work: Corners, i: int) -> float:
         return work.corner.loss

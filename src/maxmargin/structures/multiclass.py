@@ -11,7 +11,8 @@ import numpy as np
 
 from .._compile import helper, implements
 from .._prefetch import prefetch
-from .._sums import dot
+from .directions import Measured, list_change, list_difference, list_pair, plus
+from .needs import offered_if
 from .rows import (
     Rows,
     add_outer,
@@ -30,39 +31,30 @@ from .verbs import (
     announce,
     argmax_cost,
     block_value,
-    can_be_bounded,
-    can_expect,
     corner_loss,
     dimension,
-    direction_norm,
     enlarged,
-    expectation_norm,
-    expected_loss,
     find_corner,
     find_expectation,
     find_potentials_with,
     inner,
     is_corner,
     keep_corner,
-    mean_loss,
+    keep_tilt,
+    measure,
     move,
-    move_pair,
-    move_to_expectation,
-    n_blocks,
     new_blocks,
     new_expectation,
     new_labelings,
     new_tilts,
     new_totals,
     new_work,
+    offers,
     output_bound,
-    output_bytes,
-    pair_norm,
     slot_value,
     take_away,
     take_corner,
     truth_value,
-    upper_value,
 )
 
 
@@ -115,11 +107,6 @@ def make_multiclass_problem(
     )
 
 
-@implements(n_blocks, MulticlassProblem)
-def _(problem):
-    return problem.labels.shape[0]
-
-
 @implements(dimension, MulticlassProblem)
 def _(problem):
     return problem.n_rows * problem.cost.shape[0]
@@ -130,9 +117,9 @@ def _(problem, u, v):
     return flat_inner(problem.rows, problem.cost.shape[0], u, v)
 
 
-@implements(can_be_bounded, MulticlassProblem)
+@implements(offers, MulticlassProblem)
 def _(problem):
-    return has_features(problem.rows)
+    return offered_if(bounds=has_features(problem.rows), decoding=True, expectations=True)
 
 
 @implements(new_blocks, MulticlassProblem)
@@ -192,11 +179,6 @@ def _(problem, blocks, i):
     prefetch(problem.labels, i, 1)
 
 
-@implements(upper_value, MulticlassProblem)
-def _(problem, work, w, i, value):
-    return value
-
-
 @implements(truth_value, MulticlassProblem)
 def _(problem, work, w, i):
     return work.node[problem.labels[i]]  # the loss of the truth is 0
@@ -210,14 +192,18 @@ def _(problem, blocks, work, w, i):
     return total
 
 
-@implements(direction_norm, MulticlassProblem)
-def _(problem, blocks, work, i):
-    rest, total = 0.0, 0.0  # the corner's own entry is what the others hold
-    for k in range(work.node.shape[0]):
-        m = 0.0 if k == work.label[0] else blocks.node[i, k]
-        rest += m
-        total += m * m
-    return (rest * rest + total) * problem.squared_norm[i]
+@helper
+def list_moves(problem, direction, blocks, work, i):
+    """List which marginals change along a direction, and by how much; their number is returned."""
+    return list_change(direction, 0, blocks.node[i], work.label[0], work.label[1], work.active, work.values)
+
+
+@implements(measure, MulticlassProblem)
+def _(problem, direction, blocks, work, i):
+    total = 0.0
+    for j in range(list_moves(problem, direction, blocks, work, i)):
+        total += work.values[j] * work.values[j]
+    return Measured(total * problem.squared_norm[i], 0.0, 0.0)
 
 
 @helper
@@ -230,37 +216,21 @@ def spread(problem, work, i, scale, n_active, w):
             weights[problem.intercept_row, work.active[j]] += scale * work.values[j]
 
 
-@helper
-def list_difference(marginals, label, mass, work):
-    """List the non-zeros of ``mass e_label - marginals`` in the scratch; their number is returned."""
-    n_active = 0
-    for k in range(marginals.shape[0]):
-        value = (mass if k == label else 0.0) - marginals[k]
-        if value != 0.0:
-            work.active[n_active] = k
-            work.values[n_active] = value
-            n_active += 1
-    return n_active
-
-
 @implements(move, MulticlassProblem)
-def _(problem, blocks, work, w, i, gamma, scale):
-    n_active = list_difference(blocks.node[i], work.label[0], 1.0, work)
-    spread(problem, work, i, -scale * gamma, n_active, w)
-    for k in range(work.node.shape[0]):
-        blocks.node[i, k] *= 1.0 - gamma
-    blocks.node[i, work.label[0]] = max(blocks.node[i, work.label[0]] + gamma, 0.0)
-    blocks.loss[i] += gamma * (corner_loss(problem, work, i) - blocks.loss[i])
+def _(problem, direction, measured, blocks, work, w, i, gamma, scale):
+    count, loss = list_moves(problem, direction, blocks, work, i), 0.0
+    costs = problem.cost[problem.labels[i]]
+    for j in range(count):
+        k, value = work.active[j], work.values[j]
+        blocks.node[i, k] = plus(blocks.node[i, k], gamma * value)
+        loss += costs[k] * value
+    blocks.loss[i] += gamma * loss
+    spread(problem, work, i, -scale * gamma, count, w)
 
 
 @implements(corner_loss, MulticlassProblem)
 def _(problem, work, i):
     return problem.cost[problem.labels[i], work.label[0]]
-
-
-@implements(mean_loss, MulticlassProblem)
-def _(problem, blocks):
-    return dot(problem.weight, blocks.loss)
 
 
 @implements(accumulate, MulticlassProblem)
@@ -272,15 +242,13 @@ def _(problem, totals, blocks, i, amount):
 
 @implements(add_block, MulticlassProblem)
 def _(problem, blocks, work, i, scale, mass, w):
-    spread(problem, work, i, scale, list_difference(blocks.node[i], problem.labels[i], mass, work), w)
+    count = list_difference(blocks.node[i], problem.labels[i], mass, work.active, work.values)
+    spread(problem, work, i, scale, count, w)
 
 
 @implements(add_corner, MulticlassProblem)
 def _(problem, work, i, scale, w):
-    if work.label[0] != problem.labels[i]:
-        work.active[0], work.active[1] = problem.labels[i], work.label[0]
-        work.values[0], work.values[1] = 1.0, -1.0
-        spread(problem, work, i, scale, 2, w)
+    spread(problem, work, i, scale, list_pair(problem.labels[i], work.label[0], work.active, work.values), w)
 
 
 @implements(argmax_cost, MulticlassProblem)
@@ -291,11 +259,6 @@ def _(problem):
 @implements(output_bound, MulticlassProblem)
 def _(problem):
     return problem.cost.shape[0]
-
-
-@implements(output_bytes, MulticlassProblem)
-def _(problem):
-    return problem.labels.nbytes
 
 
 @implements(new_labelings, MulticlassProblem)
@@ -337,31 +300,9 @@ def _(problem, labelings, work, w, i, j):
     return work.node[labelings[i, j]]
 
 
-@implements(pair_norm, MulticlassProblem)
-def _(problem, blocks, work, i):
-    return 0.0 if work.label[0] == work.label[1] else 2.0 * problem.squared_norm[i]
-
-
-@implements(move_pair, MulticlassProblem)
-def _(problem, blocks, work, w, i, gamma, scale):
-    corner, away = work.label[0], work.label[1]
-    work.active[0], work.active[1] = corner, away
-    work.values[0], work.values[1] = 1.0, -1.0
-    spread(problem, work, i, -scale * gamma, 2, w)
-    blocks.node[i, corner] += gamma
-    blocks.node[i, away] = max(blocks.node[i, away] - gamma, 0.0)
-    costs = problem.cost[problem.labels[i]]
-    blocks.loss[i] += gamma * (costs[corner] - costs[away])
-
-
 class Expected(NamedTuple):
     scores: np.ndarray  # (K,)
     node: np.ndarray  # (K,) probabilities
-
-
-@implements(can_expect, MulticlassProblem)
-def _(problem):
-    return True
 
 
 @implements(new_tilts, MulticlassProblem)
@@ -390,26 +331,7 @@ def _(problem, tilts, expectation, work, w, i, eta):
     return value
 
 
-@implements(expectation_norm, MulticlassProblem)
-def _(problem, blocks, expectation, work, i):
-    total = 0.0
-    for k in range(work.node.shape[0]):
-        total += (expectation.node[k] - blocks.node[i, k]) ** 2
-    return total * problem.squared_norm[i]
-
-
-@implements(expected_loss, MulticlassProblem)
-def _(problem, expectation, i):
-    total = 0.0
-    for k in range(expectation.node.shape[0]):
-        total += expectation.node[k] * problem.cost[problem.labels[i], k]
-    return total
-
-
-@implements(move_to_expectation, MulticlassProblem)
-def _(problem, blocks, tilts, expectation, work, w, i, scale):
-    for k in range(work.node.shape[0]):
-        work.active[k], work.values[k] = k, expectation.node[k] - blocks.node[i, k]
-        tilts[i, k], blocks.node[i, k] = expectation.scores[k], expectation.node[k]
-    spread(problem, work, i, -scale, work.node.shape[0], w)
-    blocks.loss[i] = expected_loss(problem, expectation, i)
+@implements(keep_tilt, MulticlassProblem)
+def _(problem, tilts, expectation, i):
+    for k in range(expectation.scores.shape[0]):
+        tilts[i, k] = expectation.scores[k]

@@ -4,10 +4,11 @@ A problem is ``min_w lam/2 |w|^2 + sum_i c_i max_y [L_i(y) + <w, phi_i(y)> - <w,
 in ``problem.weight``. The dual state of all blocks, `blocks`, holds part marginals ``mu_i = sum_y alpha_i(y) mu(y)``
 (or whatever stands for them), `work` the scratch of one thread: it knows the potentials of
 block i and its loss-augmented argmax, the *corner*. Pairwise steps take mass from a second output, the *away corner*;
-both may come from outputs remembered in `labelings`, the same number of slots a block.
+both may come from outputs remembered in `labelings`, the same number of slots a block. A block moves along a
+*direction*: to the corner, from the away corner to the corner, or to an expectation (:mod:`.directions`).
 
-Where a structure can sum over outputs, a block may also go to an *expectation*: ``alpha_i(y) ~ exp(<tilt_i, mu(y)>)``,
-with potentials of its own, the *tilt*, kept for every block in `tilts`.
+Where a structure can sum over outputs, an *expectation* is that under ``alpha_i(y) ~ exp(<tilt_i, mu(y)>)``, with
+potentials of its own, the *tilt*, kept for every block in `tilts`.
 
 Structures built in are NamedTuples with implementations registered for them; `structures.custom` serves a user's
 own class.
@@ -17,11 +18,17 @@ from __future__ import annotations
 
 from .._compile import helper, implements, verb
 from .._sums import dot
+from .needs import Need
 
 
 @verb
 def n_blocks(problem):
-    """Number of samples."""
+    """Number of samples; as many as have weights."""
+
+
+@implements(n_blocks, object)
+def _(problem):
+    return problem.weight.shape[0]
 
 
 @verb
@@ -40,28 +47,13 @@ def _(problem, u, v):
 
 
 @verb
-def can_be_bounded(problem):
-    """Whether entries of w are weights, each by itself; a kernel's are not. True where a structure says nothing."""
+def offers(problem):
+    """What solvers may need and not every structure has, see :mod:`.needs`; by default all but expectations."""
 
 
-@implements(can_be_bounded, object)
+@implements(offers, object)
 def _(problem):
-    return True
-
-
-@verb
-def can_decode(problem):
-    """Whether outputs are found without losses, too. True where a structure says nothing."""
-
-
-@implements(can_decode, object)
-def _(problem):
-    return True
-
-
-@verb
-def can_expect(problem):
-    """Whether expectations can be found."""
+    return frozenset({Need.BOUNDS, Need.DECODING})
 
 
 @verb
@@ -81,7 +73,12 @@ def new_work(problem):
 
 @verb
 def announce(problem, blocks, i):
-    """Block i comes next: its memory may be fetched ahead."""
+    """Block i comes next: its memory may be fetched ahead. By default nothing is."""
+
+
+@implements(announce, object)
+def _(problem, blocks, i):
+    return None
 
 
 @verb
@@ -105,7 +102,12 @@ def find_corner(problem, work, w, i):
 
 @verb
 def upper_value(problem, work, w, i, value):
-    """An upper bound on the maximum, of which :func:`find_corner` found `value`; exact oracles give that back."""
+    """An upper bound on the maximum, of which :func:`find_corner` found `value`; that itself by default."""
+
+
+@implements(upper_value, object)
+def _(problem, work, w, i, value):
+    return value
 
 
 @verb
@@ -119,29 +121,13 @@ def block_value(problem, blocks, work, w, i):
 
 
 @verb
-def direction_norm(problem, blocks, work, i):
-    """``|phi_i(corner) - sum_y alpha_i(y) phi_i(y)|^2``."""
+def measure(problem, direction, blocks, work, i):
+    """``|D|^2`` in feature space, as `norm`, and what :func:`move` needs to know; see :mod:`.directions`."""
 
 
 @verb
-def move(problem, blocks, work, w, i, gamma, scale):
-    """Step of length gamma from alpha_i to the corner; ``w -= scale gamma (phi_i(corner) - E phi_i)``.
-
-    Follows :func:`direction_norm` of the same corner. A negative gamma leads away from the corner.
-    """
-
-
-@verb
-def pair_norm(problem, blocks, work, i):
-    """``|phi_i(corner) - phi_i(away corner)|^2``."""
-
-
-@verb
-def move_pair(problem, blocks, work, w, i, gamma, scale):
-    """Move mass gamma from the away corner to the corner; ``w -= scale gamma (phi_i(corner) - phi_i(away corner))``.
-
-    Follows :func:`pair_norm` of the same corners.
-    """
+def move(problem, direction, measured, blocks, work, w, i, gamma, scale):
+    """Step of length gamma along a direction D as it was measured; ``w -= scale gamma D``."""
 
 
 @verb
@@ -156,7 +142,16 @@ def output_bound(problem):
 
 @verb
 def output_bytes(problem):
-    """Memory of one remembered output a block, over all blocks."""
+    """Memory of one remembered output a block, over all blocks; by default that of the room for one."""
+
+
+@implements(output_bytes, object)
+def _(problem):
+    return _bytes_of(new_labelings(problem, 1))
+
+
+def _bytes_of(room):
+    return sum(map(_bytes_of, room)) if isinstance(room, tuple) else getattr(room, "nbytes", 0)
 
 
 @verb
@@ -201,7 +196,12 @@ def accumulate(problem, totals, blocks, i, amount):
 
 @verb
 def mean_loss(problem, blocks):
-    """``b'alpha = sum_i c_i sum_y alpha_i(y) L_i(y)``."""
+    """``b'alpha = sum_i c_i sum_y alpha_i(y) L_i(y)``; by default from the blocks' `loss`."""
+
+
+@implements(mean_loss, object)
+def _(problem, blocks):
+    return dot(problem.weight, blocks.loss)
 
 
 @verb
@@ -235,18 +235,5 @@ def find_expectation(problem, tilts, expectation, work, w, i, eta):
 
 
 @verb
-def expectation_norm(problem, blocks, expectation, work, i):
-    """``|E phi_i - sum_y alpha_i(y) phi_i(y)|^2``."""
-
-
-@verb
-def expected_loss(problem, expectation, i):
-    """``E L_i``."""
-
-
-@verb
-def move_to_expectation(problem, blocks, tilts, expectation, work, w, i, scale):
-    """The block becomes the expectation, with its tilt; ``w -= scale (E phi_i - sum_y alpha_i(y) phi_i(y))``.
-
-    Follows :func:`expectation_norm` of the same expectation. Norms of blocks that steps between corners keep are lost.
-    """
+def keep_tilt(problem, tilts, expectation, i):
+    """The tilt that the expectation was found under becomes that of block i."""

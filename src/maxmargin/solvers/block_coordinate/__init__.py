@@ -1,6 +1,6 @@
-"""Block-coordinate Frank-Wolfe: one loop, exchangeable parts."""
+"""Block-coordinate methods: one loop over parts."""
 
-from .engine import BlockState
-from .solver import BlockFrankWolfe, Cache
+from .engine import BlockEngine, Parts
+from .solver import BlockFrankWolfe
 
-__all__ = ["BlockFrankWolfe", "BlockState", "Cache"]
+__all__ = ["BlockEngine", "BlockFrankWolfe", "Parts"]

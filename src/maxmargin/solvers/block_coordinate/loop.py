@@ -1,51 +1,49 @@
-"""The one loop of every block-coordinate Frank-Wolfe variant."""
+"""The one loop of every block-coordinate method."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._compile import kernel
-from ...structures.verbs import announce, block_value, find_corner, find_potentials
-from .averaging import before_change
-from .memory import corner_from_cache, needs_room, remember
-from .samplers import observe, peek, pick
-from .steps import change_block
-
-HITS, MISSES = 0, 1
+from ...structures.verbs import announce, find_potentials
+from ..parts.memory import needs_room
+from ..parts.samplers import peek, pick
+from ..parts.steps import change_block
 
 
-@kernel(n_parts=9)
-def block_steps(
-    problem, blocks, work, sampler, cache, memory, step, averaging, box, w, lam, gaps, total_gap, tally, at, end, done
-):
+class Run(NamedTuple):
+    """What the steps of a chunk work with. Which algorithm of the papers this is, the parts say."""
+
+    blocks: Any  # dual state
+    work: Any  # scratch
+    w: np.ndarray
+    lam: float  # of the problem the steps work on
+    box: Any
+    sampler: Any
+    step: Any
+    memory: Any
+    cache: Any
+    averaging: Any
+    gaps: np.ndarray  # (n,) the last known block gaps
+    total_gap: float  # an exact sum of them
+    tally: np.ndarray  # (2,) outputs that were remembered, and that the oracle was asked for
+
+
+@kernel(n_parts=1)
+def block_steps(problem, run, at, end, done):
     """Go on from step `at` of a chunk, which follows `done` others, to its `end`, or to where a block needs room first.
 
-    Returns how far it came. `gaps` are the last known block gaps, `total_gap` an exact sum. Which algorithm of the
-    papers this is, the parts say.
+    Returns how far it came.
     """
-    n = gaps.shape[0]
     for position in range(at, end):
-        i = pick(sampler, position)
-        if needs_room(memory, i):
+        i = pick(run.sampler, position)
+        if needs_room(run.memory, i):
             return position
-        following = peek(sampler, position)
+        following = peek(run.sampler, position)
         if following >= 0:
-            announce(problem, blocks, following)
-        find_potentials(problem, work, w, i)
-        current = block_value(problem, blocks, work, w, i)
-        value = corner_from_cache(cache, memory, problem, work, w, i, current, gaps[i], total_gap, n)
-        if value > -np.inf:
-            tally[HITS] += 1
-            gap = problem.weight[i] * (value - current)
-        else:
-            tally[MISSES] += 1
-            value = find_corner(problem, work, w, i)
-            gap = problem.weight[i] * (value - current)
-            gaps[i] = gap
-            observe(sampler, i, gap)
-        if gap > 0.0:
-            k = done + position
-            slot = remember(memory, problem, work, i, k)
-            before_change(averaging, problem, blocks, i, k)
-            change_block(step, memory, box, problem, blocks, work, w, i, slot, value, gap, lam, k, n)
+            announce(problem, run.blocks, following)
+        find_potentials(problem, run.work, run.w, i)
+        change_block(run.step, problem, run, i, done + position)
     return end

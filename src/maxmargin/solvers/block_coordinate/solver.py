@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ..._parameters import check_choice
-from ...structures.verbs import new_labelings, output_bound, output_bytes
-from ..base import Passes, Solver
+from ..base import Solver
 from ..catalyst import Catalyst, as_catalyst
+from ..parts.averaging import check_averaging
+from ..parts.cache import Cache, as_cache, growing_memory, rule_of
+from ..parts.choice import as_part
+from ..parts.lengths import FixedLength
+from ..parts.memory import Memory, NoMemory
+from ..parts.samplers import Sampling, as_sampling
+from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, change_block
 from .engine import BlockEngine, Parts
-from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
-from .samplers import DRAWS, Draw
-from .steps import AwayStep, FixedStep, LineSearch, PairwiseStep
-
-DEFAULT_BYTES = 1e9  # for the outputs of all blocks
-
-# Gap sampling visits every block once before it knows better.
-SAMPLING: dict[str, Draw] = {**DRAWS, "gap": DRAWS["permutation"]}
-
-
-@dataclass(frozen=True)
-class Cache:
-    """Outputs the oracle gave before, asked first.
-
-    Parameters
-    ----------
-    F, nu : an output is good enough if its block gap is at least ``max(F g_i, nu/n g)``, with the last known gaps
-    capacity : outputs a block remembers, unless more than that hold dual mass and the steps need to know them
-    max_bytes : memory for the outputs of all blocks; it lowers the capacity, and beyond it outputs with mass are
-        forgotten too. None means 1 GB, or what the capacity takes where that is more. While the memory grows, the old
-        and the new one lie beside each other
-    """
-
-    F: float = 0.25
-    nu: float = 0.01
-    capacity: int = 100
-    max_bytes: float | None = None
 
 
 class BlockFrankWolfe(Solver):
@@ -49,29 +21,50 @@ class BlockFrankWolfe(Solver):
 
     Parameters
     ----------
-    sampling : "uniform" (blocks drawn with replacement), "permutation" (each pass a new order of all) or "gap" (in
-        proportion to the last known block gaps)
-    averaging : None or "weighted": also keep the average of the iterates, weighted towards the late ones. The iterate
-        or the average is returned, whichever has the lower primal value
-    line_search : the exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only
-    gap_every : passes between two certificates
-    step : "fw", "away" or "pairwise". The latter two know the outputs that hold dual mass, and converge linearly
-    cache : False, True or a `Cache`: ask remembered outputs before the oracle
-    safeguard : with pairwise steps, take the Frank-Wolfe step where it gains more
-    lower, upper : bounds on w, numbers or arrays of its length
-    positive : indices, mask or slice of w whose weights must be >= 0
-    acceleration : None, "catalyst" or a `Catalyst`: solve a sequence of proximal problems, which are easier where lam
-        is small. Averages, if wanted, are then those of the late iterates
+    sampling : {"uniform", "permutation", "gap"} or Sampling, default="uniform"
+        Blocks drawn with replacement, each pass a new order of all, or in proportion to the last known block gaps.
+    averaging : {None, "weighted"}, default=None
+        Whether to keep the average of the iterates, too, weighted towards the late ones. The iterate or the average is
+        returned, whichever has the lower primal value.
+    line_search : bool, default=True
+        The exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only.
+    gap_every : float, default=10
+        Passes between two certificates.
+    step : {"fw", "away", "pairwise"} or a step, default="fw"
+        Away and pairwise steps know the outputs that hold dual mass, and converge linearly.
+    cache : bool or Cache, default=False
+        Whether to ask remembered outputs before the oracle.
+    safeguard : bool, default=False
+        With pairwise steps, take the Frank-Wolfe step where it gains more.
+    lower : float, array or None, default=None
+        Lower bounds on w, a number or one for each weight.
+    upper : float, array or None, default=None
+        Upper bounds on w.
+    positive : indices, mask, slice or None, default=None
+        Weights that must be >= 0.
+    acceleration : {None, "catalyst"} or Catalyst, default=None
+        Solve a sequence of proximal problems, which are easier where lam is small. Averages, if wanted, are then those
+        of the late iterates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> result = BlockFrankWolfe(sampling="permutation", step="pairwise").solve(problem, 0.1, tol=1e-6, random_state=0)
+    >>> print(result.status, result.gap <= 1e-6, f"{result.primal:.4f}")
+    converged True 0.6786
     """
 
     def __init__(
         self,
-        sampling: str = "uniform",
+        sampling: str | Sampling = "uniform",
         averaging: str | None = None,
         line_search: bool = True,
         gap_every: float = 10,
         *,
-        step: str = "fw",
+        step: Any = "fw",
         cache: bool | Cache = False,
         safeguard: bool = False,
         lower: Any = None,
@@ -91,65 +84,40 @@ class BlockFrankWolfe(Solver):
         self.positive = positive
         self.acceleration = acceleration
 
-    def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> BlockEngine:
-        check_choice("sampling", self.sampling, SAMPLING)
-        check_choice("step", self.step, STEPS)
-        if self.averaging not in (None, "weighted"):
-            raise ValueError(f'averaging must be None or "weighted", got {self.averaging!r}')
-        if not self.line_search and self.step != "fw":
-            raise ValueError(f"line_search=False goes with Frank-Wolfe steps only, not with step={self.step!r}")
+    def engine(self, problem: Any, lam: float, n_jobs: int | None) -> BlockEngine:
+        check_averaging(self.averaging)
         if not self.line_search and self.acceleration is not None:
             raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
-        rule = as_cache(self.cache)
-        passes = Passes(problem, n_jobs)
+        step, rule = self.chosen_step(), as_cache(self.cache)
         parts = Parts(
-            draw=SAMPLING[self.sampling],
-            by_gaps=self.sampling == "gap",
-            step=STEPS[self.step](self),
-            cache=NoCache(0.0) if rule is None else CacheRule(float(rule.F), float(rule.nu)),
-            memory=self.memory(problem, rule),
-            averages=self.averaging == "weighted",
-            box=self.box(problem),
+            sampling=as_sampling(self.sampling, knows_gaps=True),
+            step=step,
+            cache=rule_of(rule),
+            memory=memory_for(problem, step, rule),
+            averages=self.averaging is not None,
             acceleration=as_catalyst(self.acceleration),
         )
-        return BlockEngine(passes, lam, parts, state, random_state)
+        return BlockEngine(problem, lam, self.box(problem), n_jobs, parts)
 
-    def memory(self, problem: Any, cache: Cache | None) -> Memory | NoMemory:
-        if self.step != "fw":
-            return growing_memory(problem, cache or Cache())
-        if cache is None:
-            return NoMemory(0.0)
-        memory = growing_memory(problem, cache)
-        return memory._replace(limit=memory.capacity)  # every output has mass, and no step asks how much
-
-
-STEPS: dict[str, Callable[[BlockFrankWolfe], Any]] = {
-    "fw": lambda solver: LineSearch(0.0) if solver.line_search else FixedStep(0.0),
-    "away": lambda solver: AwayStep(0.0),
-    "pairwise": lambda solver: PairwiseStep(bool(solver.safeguard)),
-}
+    def chosen_step(self) -> Any:
+        """The step part that `step`, `line_search` and `safeguard` mean together."""
+        step = as_part("step", self.step, STEPS, type(self.step) in change_block.table)  # type: ignore[attr-defined]
+        if not self.line_search:
+            if not isinstance(step, FrankWolfeStep):
+                raise ValueError(f"line_search=False goes with Frank-Wolfe steps only, not with step={self.step!r}")
+            step = step._replace(length=FixedLength())
+        if self.safeguard:
+            if not isinstance(step, PairwiseStep):
+                raise ValueError(f"safeguard=True goes with pairwise steps only, not with step={self.step!r}")
+            step = step._replace(safeguard=True)
+        return step
 
 
-def as_cache(cache: Any) -> Cache | None:
-    if isinstance(cache, bool | np.bool_):
-        return Cache() if cache else None
-    if not isinstance(cache, Cache):
-        raise ValueError(f"cache must be False, True or a Cache, got {cache!r}")
-    numbers_ok = all(isinstance(x, numbers.Real) and x >= 0 for x in (cache.F, cache.nu, cache.max_bytes or 0))
-    if not numbers_ok or not isinstance(cache.capacity, numbers.Integral) or cache.capacity < 2:
-        raise ValueError(f"a Cache needs F, nu, max_bytes >= 0 and an integer capacity >= 2, got {cache!r}")
-    return cache
-
-
-def growing_memory(problem: Any, cache: Cache) -> Memory:
-    """Room for the cache's capacity, which may grow as far as its bytes allow."""
-    n = len(problem.weight)
-    a_slot = output_bytes(problem) + SLOT_BYTES * n
-    max_bytes = max(DEFAULT_BYTES, cache.capacity * a_slot) if cache.max_bytes is None else cache.max_bytes
-    if max_bytes < 2 * a_slot:
-        raise ValueError(
-            f"max_bytes={max_bytes:g} is too little for two outputs a block; they take {2 * a_slot:.3g} bytes"
-        )
-    limit = int(min(max_bytes / a_slot, output_bound(problem), sys.maxsize))
-    capacity = min(cache.capacity, limit)
-    return new_memory(new_labelings(problem, capacity), n, capacity, limit)
+def memory_for(problem: Any, step: Any, cache: Cache | None) -> Memory | NoMemory:
+    """What a step and a cache need to remember."""
+    if step.remembers:
+        return growing_memory(problem, cache or Cache())
+    if cache is None:
+        return NoMemory()
+    memory = growing_memory(problem, cache)
+    return memory._replace(limit=memory.capacity)  # every output has mass, and no step asks how much

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..box import Box
+from ..box import bounds_of
 from ..objective import DualPoint, Objective
 from .simplex import best_mixture
 
@@ -20,43 +20,36 @@ PATIENCE = 30
 class Cuts:
     """Corners of the dual, all blocks together, as vectors and losses; the first is the truth, which is all zero."""
 
-    def __init__(self, objective: Objective, dimension: int):
-        self.objective = objective
-        box = objective.box
-        self.indices = box.indices if isinstance(box, Box) else np.empty(0, np.int64)
-        self.lower = box.lower if isinstance(box, Box) else np.empty(0)
-        self.upper = box.upper if isinstance(box, Box) else np.empty(0)
+    def __init__(self, box: Any, dimension: int):
+        self.indices, self.lower, self.upper = bounds_of(box)
         self.vectors: list[Any] = [_thin(np.zeros(dimension))]
         self.losses, self.beta, self.unused = np.zeros(1), np.ones(1), np.zeros(1, np.int64)
         self.gram, self.bounded = np.zeros((1, 1)), np.zeros((1, len(self.indices)))
         self.dimension = dimension
 
     def under(self, objective: Objective) -> Cuts:
-        """The same constraints for another lam or other bounds."""
-        moved = Cuts(objective, self.dimension)
+        """The same constraints for other bounds."""
+        moved = Cuts(objective.box, self.dimension)
         for thin, loss in zip(self.vectors[1:], self.losses[1:], strict=True):
-            moved.add(DualPoint(_thick(thin, self.dimension), float(loss)))
+            moved.add(DualPoint(_thick(thin, self.dimension), float(loss)), objective)
         moved.beta, moved.unused = self.beta.copy(), self.unused.copy()
         return moved
 
-    def add(self, point: DualPoint) -> None:
+    def add(self, point: DualPoint, objective: Objective) -> None:
         entries = point.vector[self.indices]
         free = point.vector.copy()
         free[self.indices] = 0.0
-        products = np.array([self.product(one, free) for one in self.vectors])
+        products = np.array([objective.inner(_thick(one, self.dimension), free) for one in self.vectors])
         m = len(self.losses)
         gram = np.empty((m + 1, m + 1))
         gram[:m, :m], gram[m, :m], gram[:m, m] = self.gram, products, products
-        gram[m, m] = self.objective.inner(free, free)
+        gram[m, m] = objective.inner(free, free)
         self.vectors.append(_thin(point.vector))
         self.gram, self.bounded = gram, np.vstack([self.bounded, entries])
         self.losses, self.beta = np.append(self.losses, point.loss), np.append(self.beta, 0.0)
         self.unused = np.append(self.unused, 0)
 
-    def product(self, thin: Any, free: np.ndarray) -> float:
-        return self.objective.inner(_thick(thin, self.dimension), free)
-
-    def solve(self, tol: float) -> DualPoint:
+    def solve(self, lam: float, tol: float) -> DualPoint:
         """The best mixture of the cuts; those that are not needed for long are dropped."""
         best_mixture(
             self.losses,
@@ -64,7 +57,7 @@ class Cuts:
             self.bounded,
             self.lower,
             self.upper,
-            self.objective.lam,
+            lam,
             max(tol, ROUNDING * np.max(self.losses)),
             MOST_STEPS,
             self.beta,

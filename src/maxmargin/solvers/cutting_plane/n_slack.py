@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..block_coordinate.engine import BlockEngine
-from ..block_coordinate.memory import NoCache, Remembered
-from ..block_coordinate.samplers import Order
+from ..block_coordinate import BlockEngine
+from ..parts.memory import NoCache, Remembered
 
 # Passes over the outputs found so far, for each pass of the oracle.
 PASSES = 4
@@ -22,11 +19,12 @@ class NSlackEngine(BlockEngine):
     """
 
     def prepare(self) -> None:
-        super().prepare()
-        self.run_loop(Order(np.empty(0, np.int64)), Remembered(0.0), 0, 0)
+        for cache in (Remembered(), NoCache()):
+            self.parts = self.parts._replace(cache=cache)
+            super().prepare()
 
     def advance(self, n_steps: int) -> None:
         number, inside = divmod(self.steps, self.n)
-        cache = Remembered(0.0) if number % (1 + PASSES) else NoCache(0.0)
+        cache = Remembered() if number % (1 + PASSES) else NoCache()
         self.parts = self.parts._replace(cache=cache)
         super().advance(min(n_steps, self.n - inside))

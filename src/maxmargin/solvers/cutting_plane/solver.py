@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._parameters import check_choice
-from ..base import Passes, Solver
-from ..block_coordinate.engine import BlockEngine, Parts
-from ..block_coordinate.memory import Memory, NoCache, NoMemory
-from ..block_coordinate.samplers import DRAWS
-from ..block_coordinate.solver import Cache, as_cache, growing_memory
-from ..block_coordinate.steps import PairwiseStep
+from ..base import Solver
+from ..block_coordinate import Parts
 from ..catalyst import Catalyst
-from ..driver import Engine
+from ..engine import Engine
+from ..parts.cache import Cache, as_cache, growing_memory
+from ..parts.memory import Memory, NoMemory
+from ..parts.samplers import Permutation
+from ..parts.steps import PairwiseStep
 from .n_slack import NSlackEngine
 from .one_slack import OneSlackEngine
 
@@ -23,14 +23,31 @@ class CuttingPlane(Solver):
 
     Parameters
     ----------
-    slack : "one" (a constraint sums one output of each sample) or "n" (constraints of single samples)
-    cache : False, True or a `Cache`, whose capacity and max_bytes count: remember outputs. With one slack, constraints
-        are made of remembered outputs as long as these cut off enough, and the oracle is asked only then. With n slacks
-        the remembered outputs are the constraints, so there is always a cache
-    gap_every : passes between two records of the history; with one slack they cost nothing. With n slacks, passes over
-        the remembered outputs count, four for each of the oracle
-    lower, upper : bounds on w, numbers or arrays of its length
-    positive : indices, mask or slice of w whose weights must be >= 0
+    slack : {"one", "n"}, default="one"
+        A constraint sums one output of each sample, or is one of a single sample.
+    cache : bool or Cache, default=True
+        Remember outputs; of a `Cache`, capacity and max_bytes count. With one slack, constraints are made of remembered
+        outputs as long as these cut off enough, and the oracle is asked only then. With n slacks the remembered outputs
+        are the constraints, so there is always a cache.
+    gap_every : float, default=25
+        Passes between two records of the history; with one slack they cost nothing. With n slacks, passes over the
+        remembered outputs count, four for each of the oracle.
+    lower : float, array or None, default=None
+        Lower bounds on w, a number or one for each weight.
+    upper : float, array or None, default=None
+        Upper bounds on w.
+    positive : indices, mask, slice or None, default=None
+        Weights that must be >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import CuttingPlane
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> result = CuttingPlane().solve(problem, 0.1, tol=1e-6)
+    >>> print(result.status, result.gap <= 1e-6)
+    converged True
     """
 
     def __init__(
@@ -50,36 +67,28 @@ class CuttingPlane(Solver):
         self.upper = upper
         self.positive = positive
 
-    def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> Engine:
+    def engine(self, problem: Any, lam: float, n_jobs: int | None) -> Engine:
         check_choice("slack", self.slack, SLACKS)
-        return SLACKS[self.slack](self, problem, lam, state, random_state, n_jobs)
+        return SLACKS[self.slack](problem, lam, self.box(problem), n_jobs, as_cache(self.cache))
 
 
-def _one(
-    solver: CuttingPlane, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None
-) -> OneSlackEngine:
-    rule = as_cache(solver.cache)
-    memory: Memory | NoMemory = NoMemory(0.0)
-    if rule is not None:
-        memory = growing_memory(problem, rule)
+def _one(problem: Any, lam: float, box: Any, n_jobs: int | None, cache: Cache | None) -> OneSlackEngine:
+    memory: Memory | NoMemory = NoMemory()
+    if cache is not None:
+        memory = growing_memory(problem, cache)
         memory.mass[:] = 0.0  # outputs make room by age alone
-    return OneSlackEngine(Passes(problem, n_jobs), lam, solver.box(problem), memory, state)
+    return OneSlackEngine(problem, lam, box, n_jobs, memory)
 
 
-def _several(
-    solver: CuttingPlane, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None
-) -> BlockEngine:
+def _several(problem: Any, lam: float, box: Any, n_jobs: int | None, cache: Cache | None) -> NSlackEngine:
     parts = Parts(
-        draw=DRAWS["permutation"],
-        by_gaps=False,
-        step=PairwiseStep(False),
-        cache=NoCache(0.0),
-        memory=growing_memory(problem, as_cache(solver.cache) or Cache()),
+        sampling=Permutation(),
+        step=PairwiseStep(),
+        memory=growing_memory(problem, cache or Cache()),
         averages=True,
-        box=solver.box(problem),
         acceleration=Catalyst(),
     )
-    return NSlackEngine(Passes(problem, n_jobs), lam, parts, state, random_state)
+    return NSlackEngine(problem, lam, box, n_jobs, parts)
 
 
 SLACKS: dict[str, Callable[..., Engine]] = {"one": _one, "n": _several}

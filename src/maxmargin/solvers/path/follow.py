@@ -55,7 +55,7 @@ def regularization_path(
     return path.walk(callbacks, verbose)
 
 
-def lambda_grid(
+def lam_grid(
     problem: Any,
     solver: Any = "auto",
     *,

@@ -14,10 +14,10 @@ from tqdm.auto import tqdm
 
 from ..._parameters import check_limits, check_positive
 from ...structures import as_problem
-from ..base import Passes
 from ..box import is_cone
 from ..driver import Interrupt
 from ..objective import Bracket, Certified, Objective
+from ..passes import Passes
 from ..presets import get_solver
 from ..result import Status
 from .rules import PathEnd, Step

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..base import Passes
 from ..objective import Bracket, DualPoint, Objective
+from ..passes import Passes
 from .start import Start, find_start
 
 DEFAULT_RANGE = 1e-6  # lam_min over the first breakpoint

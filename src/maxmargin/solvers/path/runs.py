@@ -41,6 +41,6 @@ def unchecked(solver: Solver, problem: Any, lam: float, tol: float, state: Any, 
     """Stale gaps decide that the tolerance is reached."""  # osokin16, App. K
     engine = solver.start(problem, lam, state, effort.random_state, effort.n_jobs)
     limits = Limits(tol, effort.max_passes, effort.max_seconds, solver.gap_every)
-    status, passes = drive_unchecked(engine, limits)
+    status, passes, reached = drive_unchecked(engine, limits, state)
     found = engine.estimate()
-    return Solved(found._replace(w=found.w.copy()), status, engine.state(), passes, engine.oracle_calls)
+    return Solved(found._replace(w=found.w.copy()), status, reached, passes, engine.oracle_calls)

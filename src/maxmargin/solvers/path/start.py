@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._sums import dot
-from ..base import Passes
 from ..objective import Certified, DualPoint, Objective
-from ..passes import corner_pass
+from ..passes import Passes
 
 TRIES = 30
 AIM, GOOD_ENOUGH = 0.9, 0.5  # of the gap allowed: exactly at it, rounding would decide
@@ -29,10 +28,8 @@ class Start(NamedTuple):
 
 def largest_losses(passes: Passes) -> tuple[DualPoint, float]:
     """The dual point with all mass on the outputs of the largest losses, and the hinge loss without weights."""
-    hinges, losses, vector = np.empty(passes.n), np.empty(passes.n), np.zeros(passes.dimension)
-    corner_pass(passes.problem, passes.work, np.zeros(passes.dimension), hinges, losses, vector)
-    weight = passes.problem.weight
-    return DualPoint(vector, dot(weight, losses)), dot(weight, hinges)
+    hinges, point = passes.corners(np.zeros(passes.dimension))
+    return point, dot(passes.problem.weight, hinges)
 
 
 def find_start(passes: Passes, objective: Objective, point: DualPoint, tol: float) -> Start:

@@ -1,6 +1,6 @@
 """Labels of sites with links between them: chains, trees, graphs."""
 
-from . import alike, blocks, expectations, featured, labelings  # they register the verbs
+from . import alike, blocks, expectations, featured, labelings, moves  # they register the verbs
 from .chain import make_chain_problem, make_chains
 from .decoding import decode, decode_marginals, decode_max_marginals, decode_top
 from .graph import links_of, potts_links_of
@@ -23,6 +23,7 @@ __all__ = [
     "make_chains",
     "make_pairwise_problem",
     "make_sites",
+    "moves",
     "pairwise_work",
     "potts_links_of",
 ]

@@ -5,36 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from ..._compile import helper, implements
+from ..directions import BetweenCorners, ToCorner, ToExpectation, plus
 from .links import (
     Alike,
     Successive,
     accumulate_links,
     add_difference,
     add_marginals,
-    corner_products,
-    covered_norm,
-    difference_norm,
     first_table,
     further_norm,
-    further_pair_norm,
     gather_marginals,
+    goal_products,
     head,
     link_scores,
     move_links,
-    move_pair_links,
-    move_to_marginals,
     n_link_rows,
     n_links,
     n_pool_tables,
     n_tables,
     new_link_buffer,
-    pair_products,
-    plus,
     prepare_links,
     put_marginals,
     score_labeling,
     score_marginals,
     set_truth,
+    short_norm,
     tables_of,
     tail,
 )
@@ -102,8 +97,8 @@ def _(links, blocks, work, weights, i):
     return total
 
 
-@implements(corner_products, Successive, Alike)
-def _(links, sites, blocks, work, i):
+@implements(goal_products, (Successive, ToCorner), (Alike, ToCorner))
+def _(links, direction, sites, blocks, work, i):
     count = n_links(links, sites, i)
     for e in range(count):
         work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
@@ -118,32 +113,8 @@ def _(links, sites, blocks, work, i):
     return cross, corner
 
 
-@implements(covered_norm, Successive, Alike)
-def _(links, sites, blocks, work, i):
-    edge = blocks.edge[i]
-    for e in range(n_links(links, sites, i)):
-        work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
-    total = 0.0
-    for a in range(edge.shape[0]):
-        for b in range(edge.shape[0]):
-            difference = work.counts[a, b] - edge[a, b]
-            total += difference * difference
-            work.counts[a, b] = 0.0
-    return total
-
-
-@implements(further_norm, Successive, Alike)
-def _(links, sites, blocks, work, i):
-    return 0.0
-
-
-@implements(further_pair_norm, Successive, Alike)
-def _(links, sites, work, i):
-    return 0.0
-
-
-@implements(pair_products, Successive, Alike)
-def _(links, sites, blocks, work, i):
+@implements(goal_products, (Successive, BetweenCorners), (Alike, BetweenCorners))
+def _(links, direction, sites, blocks, work, i):
     corner, away, counts = work.labels, work.away, work.counts
     count = n_links(links, sites, i)
     cross, norm = 0.0, 0.0
@@ -163,8 +134,52 @@ def _(links, sites, blocks, work, i):
     return cross, norm
 
 
-@implements(move_links, Successive, Alike)
-def _(links, sites, blocks, work, weights, i, gamma, scale):
+@implements(goal_products, (Successive, ToExpectation), (Alike, ToExpectation))
+def _(links, direction, sites, blocks, work, i):
+    new, old = direction.expectation.edge[0], blocks.edge[i]
+    cross, norm = 0.0, 0.0
+    for a in range(new.shape[0]):
+        for b in range(new.shape[0]):
+            cross += new[a, b] * old[a, b]
+            norm += new[a, b] * new[a, b]
+    return cross, norm
+
+
+@implements(short_norm, (Successive, ToCorner), (Alike, ToCorner))
+def _(links, direction, sites, blocks, work, i):
+    edge = blocks.edge[i]
+    for e in range(n_links(links, sites, i)):
+        work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
+    total = 0.0
+    for a in range(edge.shape[0]):
+        for b in range(edge.shape[0]):
+            difference = work.counts[a, b] - edge[a, b]
+            total += difference * difference
+            work.counts[a, b] = 0.0
+    return total
+
+
+@implements(short_norm, (Successive, BetweenCorners), (Alike, BetweenCorners))
+def _(links, direction, sites, blocks, work, i):
+    return goal_products(links, direction, sites, blocks, work, i)[1]
+
+
+@implements(short_norm, (Successive, ToExpectation), (Alike, ToExpectation))
+def _(links, direction, sites, blocks, work, i):
+    new, old, total = direction.expectation.edge[0], blocks.edge[i], 0.0
+    for a in range(new.shape[0]):
+        for b in range(new.shape[0]):
+            total += (new[a, b] - old[a, b]) ** 2
+    return total
+
+
+@implements(further_norm, Successive, Alike)
+def _(links, direction, blocks, work, i):
+    return 0.0
+
+
+@implements(move_links, (Successive, ToCorner), (Alike, ToCorner))
+def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
     n_labels = work.node.shape[1]
     transitions, edge, used = table(weights, n_labels), blocks.edge[i], blocks.used[i]
     keep, step = 1.0 - gamma, scale * gamma
@@ -181,8 +196,8 @@ def _(links, sites, blocks, work, weights, i, gamma, scale):
         used[a] = True
 
 
-@implements(move_pair_links, Successive, Alike)
-def _(links, sites, blocks, work, weights, i, gamma, scale):
+@implements(move_links, (Successive, BetweenCorners), (Alike, BetweenCorners))
+def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
     transitions, edge = table(weights, work.node.shape[1]), blocks.edge[i]
     step, count = scale * gamma, n_links(links, sites, i)
     for e in range(count):
@@ -194,6 +209,18 @@ def _(links, sites, blocks, work, weights, i, gamma, scale):
         a, b = work.away[tail(links, i, e)], work.away[head(links, i, e)]
         transitions[a, b] += step
         edge[a, b] = plus(edge[a, b], -gamma)
+
+
+@implements(move_links, (Successive, ToExpectation), (Alike, ToExpectation))
+def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
+    new, old = direction.expectation.edge[0], blocks.edge[i]
+    transitions = table(weights, new.shape[0])
+    for a in range(new.shape[0]):
+        blocks.used[i, a] = True
+        for b in range(new.shape[0]):
+            change = gamma * (new[a, b] - old[a, b])
+            transitions[a, b] -= scale * change
+            old[a, b] = plus(old[a, b], change)
 
 
 @implements(accumulate_links, Successive, Alike)
@@ -258,26 +285,6 @@ def _(links, sites, expectation, i):
         one = expectation.every_edge[e * total.shape[0] : (e + 1) * total.shape[0]]
         for p in range(total.shape[0]):
             total[p] += one[p]
-
-
-@implements(difference_norm, Successive, Alike)
-def _(links, blocks, expectation, work, i):
-    new, old, total = expectation.edge[0], blocks.edge[i], 0.0
-    for a in range(new.shape[0]):
-        for b in range(new.shape[0]):
-            total += (new[a, b] - old[a, b]) ** 2
-    return total
-
-
-@implements(move_to_marginals, Successive, Alike)
-def _(links, blocks, expectation, work, weights, i, scale):
-    new, old = expectation.edge[0], blocks.edge[i]
-    transitions = table(weights, new.shape[0])
-    for a in range(new.shape[0]):
-        blocks.used[i, a] = True
-        for b in range(new.shape[0]):
-            transitions[a, b] -= scale * (new[a, b] - old[a, b])
-            old[a, b] = new[a, b]
 
 
 @implements(put_marginals, Alike)

@@ -7,30 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements
-from ...inference.verbs import can_sum, find_marginals
-from ..verbs import (
-    can_expect,
-    expectation_norm,
-    expected_loss,
-    find_expectation,
-    move_to_expectation,
-    n_blocks,
-    new_expectation,
-    new_tilts,
-)
+from ...inference.verbs import find_marginals
+from ..verbs import find_expectation, keep_tilt, n_blocks, new_expectation, new_tilts
 from .layout import PairwiseProblem, link_weights
-from .links import (
-    difference_norm,
-    first_table,
-    gather_marginals,
-    link_scores,
-    move_to_marginals,
-    n_links,
-    n_pool_tables,
-    n_tables,
-    tables_of,
-)
-from .sites import drain, site_weights, spread
+from .links import first_table, gather_marginals, link_scores, n_links, n_pool_tables, n_tables, tables_of
 
 
 class Tilts(NamedTuple):
@@ -44,11 +24,6 @@ class Expectation(NamedTuple):
     node: np.ndarray  # (longest K,) marginals
     every_edge: np.ndarray  # (links K^2,) marginals of each link
     edge: np.ndarray  # (tables, K, K) as links keep them
-
-
-@implements(can_expect, PairwiseProblem)
-def _(problem):
-    return can_sum(problem.plan)
 
 
 @implements(new_tilts, PairwiseProblem)
@@ -117,70 +92,14 @@ def _(problem, tilts, expectation, work, w, i, eta):
     return total
 
 
-@helper
-def change(blocks, expectation, begin, t, k):
-    """What the marginal of label k at site t gains."""
-    return expectation.node[(t - begin) * blocks.node.shape[1] + k] - blocks.node[t, k]
-
-
-@implements(expectation_norm, PairwiseProblem)
-def _(problem, blocks, expectation, work, i):
+@implements(keep_tilt, PairwiseProblem)
+def _(problem, tilts, expectation, i):
     sites, n_labels = problem.sites, problem.cost.shape[0]
     begin, end = sites.offsets[i], sites.offsets[i + 1]
-    total = difference_norm(problem.links, blocks, expectation, work, i)
-    p = problem.gram_offsets[i]
-    if p == problem.gram_offsets[i + 1]:
-        for t in range(begin, end):
-            n_active = list_changes(blocks, expectation, begin, t, work)
-            spread(sites, t, begin, end, 1.0, n_active, work.active, work.values, work.buffer)
-        return total + drain(sites, begin, end, work.buffer)
-    for t in range(begin, end):
-        for u in range(t, end):
-            inner = 0.0
-            for k in range(n_labels):
-                inner += change(blocks, expectation, begin, t, k) * change(blocks, expectation, begin, u, k)
-            total += (1.0 if t == u else 2.0) * problem.gram[p] * inner
-            p += 1
-    return max(total, 0.0)
-
-
-@helper
-def list_changes(blocks, expectation, begin, t, work):
-    """List what the marginals at site t gain; their number is returned."""
-    n_active = 0
-    for k in range(blocks.node.shape[1]):
-        value = change(blocks, expectation, begin, t, k)
-        if value != 0.0:
-            work.active[n_active], work.values[n_active] = k, value
-            n_active += 1
-    return n_active
-
-
-@implements(expected_loss, PairwiseProblem)
-def _(problem, expectation, i):
-    begin, end = problem.sites.offsets[i], problem.sites.offsets[i + 1]
-    n_labels, total = problem.cost.shape[0], 0.0
-    for t in range(begin, end):
-        for k in range(n_labels):
-            total += problem.cost[problem.labels[t], k] * expectation.node[(t - begin) * n_labels + k]
-    return problem.loss_scale[i] * total
-
-
-@implements(move_to_expectation, PairwiseProblem)
-def _(problem, blocks, tilts, expectation, work, w, i, scale):
-    sites, links, n_labels = problem.sites, problem.links, problem.cost.shape[0]
-    begin, end = sites.offsets[i], sites.offsets[i + 1]
-    of_links, of_sites = link_weights(links, sites, n_labels, w), site_weights(sites, n_labels, w)
-    first, pairs = first_table(links, i), n_labels * n_labels
-    for e in range(tables_of(links, i)):
+    first, pairs = first_table(problem.links, i), n_labels * n_labels
+    for e in range(tables_of(problem.links, i)):
         for p in range(pairs):
             tilts.edge[first + e, p] = expectation.edge_scores[e * pairs + p]
     for t in range(begin, end):
-        n_active = list_changes(blocks, expectation, begin, t, work)
-        spread(sites, t, begin, end, -scale, n_active, work.active, work.values, of_sites)
         for k in range(n_labels):
-            at = (t - begin) * n_labels + k
-            tilts.node[t, k] = expectation.node_scores[at]
-            blocks.node[t, k] = expectation.node[at]
-    move_to_marginals(links, blocks, expectation, work, of_links, i, scale)
-    blocks.loss[i] = expected_loss(problem, expectation, i)
+            tilts.node[t, k] = expectation.node_scores[(t - begin) * n_labels + k]

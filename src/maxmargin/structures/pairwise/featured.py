@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._compile import helper, implements, verb
+from ..directions import BetweenCorners, ToCorner, ToExpectation, plus
 from ..rows import add_outer, add_scores, drain_squares
 from .links import (
     Featured,
@@ -16,29 +17,23 @@ from .links import (
     accumulate_links,
     add_difference,
     add_marginals,
-    corner_products,
-    covered_norm,
-    difference_norm,
     first_table,
     further_norm,
-    further_pair_norm,
     gather_marginals,
+    goal_products,
     head,
     link_scores,
     move_links,
-    move_pair_links,
-    move_to_marginals,
     n_link_rows,
     n_pool_tables,
     n_tables,
     new_link_buffer,
-    pair_products,
-    plus,
     prepare_links,
     put_marginals,
     score_labeling,
     score_marginals,
     set_truth,
+    short_norm,
     tables_of,
     tail,
 )
@@ -146,19 +141,14 @@ def _(links, blocks, work, weights, i):
     return total
 
 
-@implements(corner_products, Featured, Potts)
-def _(links, sites, blocks, work, i):
+@implements(goal_products, Featured, Potts)
+def _(links, direction, sites, blocks, work, i):
     return 0.0, 0.0
 
 
-@implements(covered_norm, Featured, Potts)
-def _(links, sites, blocks, work, i):
+@implements(short_norm, Featured, Potts)
+def _(links, direction, sites, blocks, work, i):
     return 0.0
-
-
-@implements(pair_products, Featured, Potts)
-def _(links, sites, blocks, work, i):
-    return 0.0, 0.0
 
 
 @helper
@@ -197,14 +187,42 @@ def drain_links(links, i, work):
     return total
 
 
+@verb
+def list_link(direction, links, blocks, work, i, e):
+    """List the pairs of labels whose marginals change at link e, and by how much; a pair may be listed twice."""
+
+
+@implements(list_link, ToCorner)
+def _(direction, links, blocks, work, i, e):
+    at, side = links.offsets[i] + e, blocks.edge.shape[1]
+    pair = pair_of(links, i, e, work.labels, work.node.shape[1])
+    if pair >= 0 and blocks.edge[at, pair // side, pair % side] == 1.0:
+        return 0
+    return list_one(pair, 1.0, list_marginals(blocks, at, -1.0, work), work)
+
+
+@implements(list_link, BetweenCorners)
+def _(direction, links, blocks, work, i, e):
+    return list_pair_of_labelings(links, i, e, work.labels, work.away, work)
+
+
+@implements(list_link, ToExpectation)
+def _(direction, links, blocks, work, i, e):
+    at, n_labels, count = links.offsets[i] + e, blocks.edge.shape[1], 0
+    for a in range(n_labels):
+        for b in range(n_labels):
+            value = direction.expectation.edge[e, a, b] - blocks.edge[at, a, b]
+            if value != 0.0:
+                work.pairs[count], work.masses[count] = a * n_labels + b, value
+                count += 1
+    return count
+
+
 @implements(further_norm, Featured, Potts)
-def _(links, sites, blocks, work, i):
-    n_labels = work.node.shape[1]
+def _(links, direction, blocks, work, i):
     for e in range(count_links(links, i)):
-        at = links.offsets[i] + e
-        count = list_marginals(blocks, at, -1.0, work)
-        count = list_one(pair_of(links, i, e, work.labels, n_labels), 1.0, count, work)
-        spread_links(links, at, 1.0, count, work, work.link_buffer)
+        count = list_link(direction, links, blocks, work, i, e)
+        spread_links(links, links.offsets[i] + e, 1.0, count, work, work.link_buffer)
     return drain_links(links, i, work)
 
 
@@ -216,29 +234,13 @@ def list_pair_of_labelings(links, i, e, corner, away, work):
     return 0 if to == other else list_one(other, -1.0, list_one(to, 1.0, 0, work), work)
 
 
-@implements(further_pair_norm, Featured, Potts)
-def _(links, sites, work, i):
-    for e in range(count_links(links, i)):
-        count = list_pair_of_labelings(links, i, e, work.labels, work.away, work)
-        spread_links(links, links.offsets[i] + e, 1.0, count, work, work.link_buffer)
-    return drain_links(links, i, work)
-
-
 @implements(move_links, Featured, Potts)
-def _(links, sites, blocks, work, weights, i, gamma, scale):
-    side, keep = blocks.edge.shape[1], 1.0 - gamma
+def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
     for e in range(count_links(links, i)):
-        at, pair = links.offsets[i] + e, pair_of(links, i, e, work.labels, work.node.shape[1])
-        if pair >= 0 and blocks.edge[at, pair // side, pair % side] == 1.0:
-            continue
-        count = list_one(pair, 1.0, list_marginals(blocks, at, -1.0, work), work)
+        at, count = links.offsets[i] + e, list_link(direction, links, blocks, work, i, e)
         spread_links(links, at, -scale * gamma, count, work, weights)
-        for row in range(side):
-            if blocks.used[at, row]:
-                for column in range(side):
-                    blocks.edge[at, row, column] *= keep
-                blocks.used[at, row] = keep > 0.0
-        add_mass(blocks, at, pair, gamma)
+        for j in range(count):
+            add_mass(blocks, at, work.pairs[j], gamma * work.masses[j])
 
 
 @helper
@@ -249,18 +251,6 @@ def add_mass(blocks, at, pair, gamma):
         a, b = pair // side, pair % side
         blocks.edge[at, a, b] = plus(blocks.edge[at, a, b], gamma)
         blocks.used[at, a] = True
-
-
-@implements(move_pair_links, Featured, Potts)
-def _(links, sites, blocks, work, weights, i, gamma, scale):
-    n_labels = work.node.shape[1]
-    for e in range(count_links(links, i)):
-        at = links.offsets[i] + e
-        count = list_pair_of_labelings(links, i, e, work.labels, work.away, work)
-        if count > 0:
-            spread_links(links, at, -scale * gamma, count, work, weights)
-            add_mass(blocks, at, pair_of(links, i, e, work.labels, n_labels), gamma)
-            add_mass(blocks, at, pair_of(links, i, e, work.away, n_labels), -gamma)
 
 
 @implements(accumulate_links, Featured, Potts)
@@ -314,39 +304,6 @@ def _(links, sites, expectation, i):
     flat = expectation.edge.reshape(expectation.edge.size)
     for p in range(count_links(links, i) * expectation.edge[0].size):
         flat[p] = expectation.every_edge[p]
-
-
-@helper
-def list_gains(blocks, expectation, at, e, work):
-    """List what the marginals of a link gain; their number is returned."""
-    n_labels, count = blocks.edge.shape[1], 0
-    for a in range(n_labels):
-        for b in range(n_labels):
-            value = expectation.edge[e, a, b] - blocks.edge[at, a, b]
-            if value != 0.0:
-                work.pairs[count], work.masses[count] = a * n_labels + b, value
-                count += 1
-    return count
-
-
-@implements(difference_norm, Featured)
-def _(links, blocks, expectation, work, i):
-    for e in range(count_links(links, i)):
-        at = links.offsets[i] + e
-        spread_links(links, at, 1.0, list_gains(blocks, expectation, at, e, work), work, work.link_buffer)
-    return drain_links(links, i, work)
-
-
-@implements(move_to_marginals, Featured)
-def _(links, blocks, expectation, work, weights, i, scale):
-    n_labels = blocks.edge.shape[1]
-    for e in range(count_links(links, i)):
-        at = links.offsets[i] + e
-        spread_links(links, at, -scale, list_gains(blocks, expectation, at, e, work), work, weights)
-        for a in range(n_labels):
-            blocks.used[at, a] = True
-            for b in range(n_labels):
-                blocks.edge[at, a, b] = expectation.edge[e, a, b]
 
 
 @implements(put_marginals, Featured)

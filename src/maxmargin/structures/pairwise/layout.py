@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, kernel
-from ...inference.verbs import new_scratch
+from ...inference.verbs import can_sum, new_scratch
+from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
-from ..verbs import can_be_bounded, dimension, inner, n_blocks, new_blocks, new_totals, new_work
-from .links import link_width, n_link_rows, n_pool_tables, n_tables, new_link_buffer, set_truth, table_side
+from ..verbs import dimension, inner, n_blocks, new_blocks, new_totals, new_work, offers
+from .links import keeps_pairs, link_width, n_link_rows, n_pool_tables, n_tables, new_link_buffer, set_truth, table_side
 from .sites import Sites, fill_gram
 
 # A block's Gram matrix is kept while its pairs of sites number at most this many times its non-zeros.
@@ -61,7 +62,6 @@ class PairwiseWork(NamedTuple):
     active: np.ndarray  # (K,) labels with a non-zero entry, and the entries
     values: np.ndarray  # (K,)
     counts: np.ndarray  # (K, K) zero between calls
-    products: np.ndarray  # (2,) <E phi, phi(corner)> and |phi(corner)|^2
     buffer: np.ndarray  # (n_rows, K) zero between calls, or empty where every block has its Gram matrix
     pairs: np.ndarray  # (K^2 + 1,) pairs of labels with a non-zero entry, and the entries
     masses: np.ndarray  # (K^2 + 1,)
@@ -122,11 +122,6 @@ def link_weights(links, sites, n_labels, w):
     return w[sites.n_rows * n_labels :].reshape((-1, link_width(links, n_labels)))
 
 
-@implements(n_blocks, PairwiseProblem)
-def _(problem):
-    return problem.sites.offsets.shape[0] - 1
-
-
 @implements(dimension, PairwiseProblem)
 def _(problem):
     n_labels = problem.cost.shape[0]
@@ -138,9 +133,10 @@ def _(problem, u, v):
     return flat_inner(problem.sites.rows, problem.cost.shape[0], u, v)
 
 
-@implements(can_be_bounded, PairwiseProblem)
+@implements(offers, PairwiseProblem)
 def _(problem):
-    return has_features(problem.sites.rows)
+    expects = can_sum(problem.plan) and keeps_pairs(problem.links)
+    return offered_if(bounds=has_features(problem.sites.rows), decoding=True, expectations=expects)
 
 
 @implements(new_blocks, PairwiseProblem)
@@ -192,7 +188,6 @@ def pairwise_work(
         active=np.zeros(n_labels, np.int64),
         values=np.zeros(n_labels),
         counts=np.zeros((n_labels, n_labels)),
-        products=np.zeros(2),
         buffer=np.zeros((buffer_rows or 0, n_labels)),
         pairs=np.zeros(n_pairs + 1, np.int64),
         masses=np.zeros(n_pairs + 1),

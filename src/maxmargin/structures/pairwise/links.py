@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements, verb
+from ..._compile import implements, verb
 from ..rows import Rows
 
 
@@ -51,6 +51,11 @@ def table_side(links, n_labels):
 
 
 @verb
+def keeps_pairs(links):
+    """Whether marginals are those of pairs of labels, as expectations find them."""
+
+
+@verb
 def n_pool_tables(links):
     """Tables of scores the largest sample needs room for."""
 
@@ -81,38 +86,26 @@ def score_marginals(links, blocks, work, weights, i):
 
 
 @verb
-def corner_products(links, sites, blocks, work, i):
-    """``<E phi, phi(corner)>`` and ``|phi(corner)|^2`` of what `blocks.norm` covers of the links."""
+def goal_products(links, direction, sites, blocks, work, i):
+    """``<E phi, g>`` and ``|g|^2`` of what `blocks.norm` covers of the links.
+
+    g is where a direction leads that starts at the block, and the direction itself between corners.
+    """
 
 
 @verb
-def covered_norm(links, sites, blocks, work, i):
-    """``|phi(corner) - E phi|^2`` of what `blocks.norm` covers of the links, term by term."""
+def short_norm(links, direction, sites, blocks, work, i):
+    """``|D|^2`` of what `blocks.norm` covers of the links, term by term."""
 
 
 @verb
-def further_norm(links, sites, blocks, work, i):
-    """The same of the rest of them."""
-
-
-@verb
-def pair_products(links, sites, blocks, work, i):
-    """``<E phi, D>`` and ``|D|^2``, D = phi(corner) - phi(away corner), of what `blocks.norm` covers of the links."""
-
-
-@verb
-def further_pair_norm(links, sites, work, i):
+def further_norm(links, direction, blocks, work, i):
     """``|D|^2`` of the rest of them."""
 
 
 @verb
-def move_links(links, sites, blocks, work, weights, i, gamma, scale):
+def move_links(links, direction, sites, blocks, work, weights, i, gamma, scale):
     """As ``move``."""
-
-
-@verb
-def move_pair_links(links, sites, blocks, work, weights, i, gamma, scale):
-    """As ``move_pair``."""
 
 
 @verb
@@ -151,25 +144,8 @@ def gather_marginals(links, sites, expectation, i):
 
 
 @verb
-def difference_norm(links, blocks, expectation, work, i):
-    """``|E phi - sum_y alpha_i(y) phi|^2`` of the links."""
-
-
-@verb
-def move_to_marginals(links, blocks, expectation, work, weights, i, scale):
-    """As ``move_to_expectation``."""
-
-
-@verb
 def put_marginals(links, blocks, i, tables):
     """The marginals of block i become these, (K, K) for each link."""
-
-
-@helper
-def plus(mass, gamma):
-    """``mass + gamma``, and 0 where only rounding is left: what is exactly 0 costs nothing later."""
-    total = mass + gamma
-    return total if total > 1e-15 else 0.0
 
 
 class Successive(NamedTuple):
@@ -259,3 +235,13 @@ def _(links, n_labels):
 @implements(table_side, Potts)
 def _(links, n_labels):
     return 1
+
+
+@implements(keeps_pairs, Successive, Alike, Featured)
+def _(links):
+    return True
+
+
+@implements(keeps_pairs, Potts)
+def _(links):
+    return False

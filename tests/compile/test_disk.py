@@ -1,4 +1,4 @@
-"""Verbs and kernels, and the promise that a kernel on disk is never older than the sources."""
+"""The promise that a kernel on disk is never older than the sources, and that a damaged file costs no run."""
 
 import json
 import logging
@@ -7,75 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import maxmargin
-from maxmargin import _compile
-from maxmargin._compile import Kernel, implements, kernel, runs_compiled, verb
-
-
-@verb
-def grow(part, amount):
-    """Something larger."""
-
-
-class Linear(NamedTuple):
-    slope: float
-
-
-class Square(NamedTuple):
-    scale: float
-
-
-@implements(grow, Linear)
-def _(part, amount):
-    return part.slope * amount
-
-
-@implements(grow, Square)
-def _(part, amount):
-    return part.scale * amount * amount
-
-
-class Python:
-    def grow(self, amount):
-        return 10 * amount
-
-
-@kernel(n_parts=1)
-def grow_all(part, numbers):
-    total = 0.0
-    for k in range(len(numbers)):
-        total += grow(part, numbers[k])
-    return total
-
+from maxmargin._compile import Kernel, disk
 
 NUMBERS = np.arange(4.0)
-
-
-@pytest.mark.parametrize(("part", "expected"), [(Linear(3.0), 18.0), (Square(0.5), 7.0), (Python(), 60.0)])
-def test_one_text_at_two_speeds(part, expected):
-    assert grow(part, 2.0) == grow_all.interpreted(part, [2.0])
-    assert grow_all.interpreted(part, NUMBERS) == expected
-    assert grow_all(part, NUMBERS) == expected
-    assert runs_compiled(part) == isinstance(part, tuple)
-
-
-def test_only_registered_types_compile_and_others_need_the_method():
-    with pytest.raises(AttributeError, match="grow"):
-        grow(object(), 1.0)
-    assert grow.__doc__ == "Something larger."
-    assert "grow_all" in grow_all.__name__
-
-
-def test_types_of_others_are_not_cached():
-    assert grow_all(Linear(1.0), NUMBERS) == 6.0
-    assert len(grow_all.uncached.signatures) > 0
-    assert "cached" not in vars(grow_all)  # the dispatcher with a cache on disk was never made
-
 
 # ------------------------------------------------------------------------------------------- damaged files, one process
 
@@ -89,7 +28,7 @@ def total_of(numbers):
 
 def run_fresh():
     """A dispatcher as a new process would have it: (result, hits of the cache on disk)."""
-    dispatcher = Kernel(total_of, n_parts=0).cached
+    dispatcher = Kernel(total_of).cached
     result = dispatcher(NUMBERS)
     return result, sum(dispatcher.stats.cache_hits.values())
 
@@ -104,7 +43,7 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_a_damaged_file_costs_a_compilation(ending, damage, tmp_path, monkeypatch):
-    monkeypatch.setattr(_compile, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(disk, "cache_folder", lambda: tmp_path)
     assert run_fresh() == (6.0, 0)
     assert run_fresh() == (6.0, 1)
     for path in tmp_path.glob(f"*.{ending}"):
@@ -116,8 +55,8 @@ def test_a_damaged_file_costs_a_compilation(ending, damage, tmp_path, monkeypatc
 def test_a_folder_that_vanished_costs_a_compilation(tmp_path, monkeypatch, caplog):
     folder = tmp_path / "kernels"
     folder.mkdir()
-    monkeypatch.setattr(_compile, "cache_folder", lambda: folder)
-    dispatcher = Kernel(total_of, n_parts=0).cached
+    monkeypatch.setattr(disk, "cache_folder", lambda: folder)
+    dispatcher = Kernel(total_of).cached
     shutil.rmtree(folder)
     with caplog.at_level(logging.WARNING, "maxmargin"):
         assert dispatcher(NUMBERS) == 6.0
@@ -126,34 +65,34 @@ def test_a_folder_that_vanished_costs_a_compilation(tmp_path, monkeypatch, caplo
 @pytest.fixture
 def fresh_folder():
     """The folder is looked up anew within the test, and again after it."""
-    _compile.cache_folder.cache_clear()
+    disk.cache_folder.cache_clear()
     yield
-    _compile.cache_folder.cache_clear()
+    disk.cache_folder.cache_clear()
 
 
 @pytest.mark.usefixtures("fresh_folder")
 def test_folder_falls_back_to_one_that_can_be_written(tmp_path, monkeypatch):
     blocked = tmp_path / "blocked"
     blocked.write_text("a file, not a folder")
-    monkeypatch.setattr(_compile.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(disk.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
-    name = f"maxmargin-kernels-{_compile.SOURCE_HASH}"
-    assert _compile.cache_folder() == tmp_path / "own" / name
-    _compile.cache_folder.cache_clear()
+    name = f"maxmargin-kernels-{disk.SOURCE_HASH}"
+    assert disk.cache_folder() == tmp_path / "own" / name
+    disk.cache_folder.cache_clear()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
-    fresh = _compile.cache_folder()
+    fresh = disk.cache_folder()
     assert fresh.is_dir()
     assert fresh.parent == tmp_path
     assert not list(fresh.iterdir())
 
 
 def test_hash_tells_any_edit(tmp_path, monkeypatch):
-    monkeypatch.setattr(_compile, "PACKAGE", tmp_path)
+    monkeypatch.setattr(disk, "PACKAGE", tmp_path)
     (tmp_path / "sub").mkdir()
     seen = set()
     for path, text in [("a.py", "1"), ("a.py", "2"), ("sub/b.py", ""), ("sub/b.py", "1"), ("c.py", "1")]:
         (tmp_path / path).write_text(text)
-        seen.add(_compile._source_hash())
+        seen.add(disk._source_hash())
     assert len(seen) == 5
 
 
@@ -163,7 +102,8 @@ FIT = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from maxmargin import _compile, solvers, structures
+from maxmargin import solvers, structures
+from maxmargin._compile import disk
 
 def learn(problem):
     return solvers.FrankWolfe().solve(problem, 0.1, tol=0, max_passes=2).primal
@@ -172,8 +112,8 @@ if "edit-after-import" in sys.argv:
     with open(structures.multiclass.__file__, "a") as source:
         source.write(Path("edit.txt").read_text())
 problem = structures.make_multiclass_problem(np.arange(6.0).reshape(3, 2) - 2.5, np.array([0, 1, 1]), 2)
-answer = {"package": str(_compile.PACKAGE), "primal": learn(problem)}
-folder = _compile.cache_folder()
+answer = {"package": str(disk.PACKAGE), "primal": learn(problem)}
+folder = disk.cache_folder()
 answer["files"] = sorted(path.name for path in folder.iterdir())
 if "outside" in sys.argv:
     import outside

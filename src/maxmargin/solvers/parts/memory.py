@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
-from ...structures.verbs import enlarged, is_corner, keep_corner, slot_value, take_corner
+from ...structures.verbs import (
+    enlarged,
+    find_corner,
+    is_corner,
+    keep_corner,
+    slot_value,
+    take_corner,
+    upper_value,
+)
 
 
 @verb
@@ -31,8 +39,13 @@ def worst_slot(memory, problem, work, w, i):
 
 
 @verb
-def corner_from_cache(cache, memory, problem, work, w, i, current, gap, total_gap, n):
+def corner_from_cache(cache, problem, run, i, current):
     """Take a remembered output for the corner if its gap is good enough; its value, or -inf."""
+
+
+@verb
+def find_in(source, memory, problem, work, w, i, k):
+    """The best output that a source knows becomes the corner; its value, or an upper bound on that."""
 
 
 @verb
@@ -46,7 +59,7 @@ def taken_over(memory, earlier, problem):
 
 
 class NoMemory(NamedTuple):
-    nothing: float
+    """Nothing is remembered."""
 
 
 @implements(nameless, NoMemory)
@@ -204,11 +217,11 @@ def _(memory, problem, work, w, i):
 
 
 class NoCache(NamedTuple):
-    nothing: float
+    """The oracle is always asked."""
 
 
 @implements(corner_from_cache, NoCache)
-def _(cache, memory, problem, work, w, i, current, gap, total_gap, n):
+def _(cache, problem, run, i, current):
     return -np.inf
 
 
@@ -239,23 +252,38 @@ def corner_from_memory(memory, problem, work, w, i):
 
 
 @implements(corner_from_cache, CacheRule)
-def _(cache, memory, problem, work, w, i, current, gap, total_gap, n):
-    best, value = best_slot(memory, problem, work, w, i)
+def _(cache, problem, run, i, current):
+    best, value = best_slot(run.memory, problem, run.work, run.w, i)
     promise = problem.weight[i] * (value - current)
     # an infinite F or nu means never, also where the known gap is 0 and the product is not a number
-    good = promise > 0.0 and promise >= cache.F * gap and promise >= cache.nu / n * total_gap
+    n = problem.weight.shape[0]
+    good = promise > 0.0 and promise >= cache.F * run.gaps[i] and promise >= cache.nu / n * run.total_gap
     if not good:
         return -np.inf
-    take_corner(problem, memory.labelings, work, i, best)
+    take_corner(problem, run.memory.labelings, run.work, i, best)
     return value
 
 
 class Remembered(NamedTuple):
     """Only outputs that are remembered count; the oracle is never asked."""
 
-    nothing: float
-
 
 @implements(corner_from_cache, Remembered)
-def _(cache, memory, problem, work, w, i, current, gap, total_gap, n):
+def _(cache, problem, run, i, current):
+    return corner_from_memory(run.memory, problem, run.work, run.w, i)
+
+
+@implements(find_in, Remembered)
+def _(source, memory, problem, work, w, i, k):
     return corner_from_memory(memory, problem, work, w, i)
+
+
+class Oracle(NamedTuple):
+    """The oracle is asked, and its answers are remembered."""
+
+
+@implements(find_in, Oracle)
+def _(source, memory, problem, work, w, i, k):
+    value = find_corner(problem, work, w, i)
+    remember(memory, problem, work, i, k)
+    return upper_value(problem, work, w, i, value)

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, lambda_grid
+from maxmargin.solvers import BlockFrankWolfe, lam_grid
 
 from .path_checks import LAMS, PAIRWISE, SOLVERS, check_lam, pair_of, same_paths, served
 
@@ -16,7 +16,7 @@ each_start = pytest.mark.parametrize("warm_start", [True, False], ids=["warm", "
 
 
 def solve(name, solver=PAIRWISE, **options):
-    return lambda_grid(pair_of(name).problem, solver, **{"lams": GRID, "tol": 0.01, "random_state": 0} | options)
+    return lam_grid(pair_of(name).problem, solver, **{"lams": GRID, "tol": 0.01, "random_state": 0} | options)
 
 
 @each_start
@@ -67,7 +67,7 @@ def test_warm_starts_save_passes():
 
 def test_the_papers_grid():
     path = solve("multiclass", lams=[2.0**k for k in range(15, -16, -1)])
-    default = lambda_grid(pair_of("multiclass").problem, PAIRWISE, tol=0.01, random_state=0)
+    default = lam_grid(pair_of("multiclass").problem, PAIRWISE, tol=0.01, random_state=0)
     assert same_paths(path, default)
     for lam in (2.0**15, 1.0, 2.0**-8):
         check_lam(path, "multiclass", lam)

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements, verb
-from ...structures.verbs import accumulate
-from ..passes import settle_pass
+from ..._compile import helper, implements, kernel, verb
+from ...structures.verbs import accumulate, new_totals
 
 
 @verb
@@ -22,7 +21,7 @@ def settle(averaging, problem, blocks, k):
 
 
 class NoAveraging(NamedTuple):
-    nothing: float
+    """Only iterates count."""
 
 
 @implements(before_change, NoAveraging)
@@ -45,6 +44,11 @@ class WeightedAveraging(NamedTuple):
     counted: np.ndarray  # (n,) weight up to which the block is added up
     begun: int  # the step at which averaging began
 
+    @classmethod
+    def begin(cls, problem: Any, steps: int) -> WeightedAveraging:
+        """Averages of what comes after so many steps."""
+        return cls(new_totals(problem), np.zeros(len(problem.weight)), steps)
+
 
 @helper
 def weight_until(k):
@@ -59,6 +63,14 @@ def _(averaging, problem, blocks, i, k):
     averaging.counted[i] = weight
 
 
+@kernel(n_parts=3)
+def settle_pass(problem, totals, blocks, counted, weight):
+    """Bring lazily kept sums up to date."""
+    for i in range(counted.shape[0]):
+        accumulate(problem, totals, blocks, i, weight - counted[i])
+        counted[i] = weight
+
+
 @implements(settle, WeightedAveraging)
 def _(averaging, problem, blocks, k):
     weight = weight_until(k - averaging.begun)
@@ -66,3 +78,9 @@ def _(averaging, problem, blocks, k):
         return None
     settle_pass(problem, averaging.totals, blocks, averaging.counted, weight)
     return averaging.totals, weight
+
+
+def check_averaging(averaging: Any) -> None:
+    """Refuse what is no way to average."""
+    if averaging not in (None, "weighted"):
+        raise ValueError(f'averaging must be None or "weighted", got {averaging!r}')

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._compile import implements, kernel, verb
-from ..structures.verbs import add_corner, find_corner, find_potentials_with
-from .box import Box, NoBox
+from ..._compile import implements, kernel, verb
+from ...structures.verbs import add_corner, find_corner, find_potentials_with
+from ..box import Box, NoBox
 
 # Below this the factor of the weights is multiplied out.
 SMALL_SCALE = 1e-9
@@ -43,8 +43,6 @@ def importance(rule, k):
 
 class Pegasos(NamedTuple):
     """``1 / (lam (k + 1))``; what comes late counts more in the average."""  # shalev10, lacoste12
-
-    nothing: float
 
 
 @implements(step_length, Pegasos)
@@ -86,8 +84,6 @@ def _(rule, k):
 
 class Mistakes(NamedTuple):
     """The perceptron: steps of length 1 where the best output is wrong, whatever its loss; all iterates count alike."""
-
-    nothing: float
 
 
 @implements(step_length, Mistakes)

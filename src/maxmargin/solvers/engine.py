@@ -1,0 +1,159 @@
+"""What the runs of all solvers share: how they begin, go on from an earlier state, and become one.
+
+A solver writes its mathematics: `begin`, `advance`, `certify`, and which of its attributes a later run needs, `kept`.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._compile import runs_compiled
+from ..structures.fingerprint import fingerprint
+from .box import same_bounds
+from .objective import Certified, DualPoint, Objective
+from .parts.samplers import Draws, Permutation, Sampling
+from .passes import Passes
+from .result import Record
+
+# Beside this many steps, entering a compiled loop costs nothing.
+COMPILED_CHUNK = 500
+
+
+@dataclass
+class State:
+    """Everything a run needs to go on as if it had not stopped."""
+
+    family: str  # of solvers that can go on from here
+    fingerprint: int  # of the problem
+    lam: float
+    bounds: Any  # on the weights
+    steps: int  # oracle calls of steps
+    draws: Draws
+    kept: dict[str, Any] = field(repr=False)  # by the solver
+    best: Certified | None = field(default=None, repr=False)  # found so far
+    doubt: int = 1
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["kept"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def check_state(state: Any, family: str, problem: Any) -> None:
+    """Refuse to go on from a state of another solver or other data: its certificate would be wrong."""
+    got = state.family if isinstance(state, State) else type(state).__name__
+    if got != family:
+        raise TypeError(f"state must be that of {family} of an earlier Result, got {got}")
+    if state.fingerprint != fingerprint(problem):
+        raise ValueError("state belongs to other data (or costs, or weights) than this problem; start without it")
+
+
+class Engine(ABC):
+    """One optimisation run in progress, driven by :mod:`.driver`.
+
+    Parameters
+    ----------
+    problem : what solvers speak to
+    lam, box : the objective
+    n_jobs : threads for exact passes
+    sampling : how blocks are drawn, where they are
+    """
+
+    family: ClassVar[str]  # solvers whose states mean the same
+    kept: ClassVar[tuple[str, ...]]  # attributes that a later run goes on with
+    certifies: ClassVar[bool] = True  # whether there are dual values
+    keeps_best: ClassVar[bool] = True  # whether the lowest primal value so far is what is wanted
+    sampling: Sampling = Permutation()
+
+    def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None):
+        self.passes = Passes(problem, n_jobs)
+        self.problem, self.lam, self.n = problem, lam, self.passes.n  # n: oracle calls of a pass
+        self.objective = Objective(problem, lam, box)
+        self.certifiable = self.certifies and self.passes.certifiable
+        self.steps = 0  # oracle calls of steps so far, warm starts included
+        self.oracle_calls = 0  # all oracle calls of this run, certificates included
+
+    @property
+    def chunk(self) -> int:
+        """So few oracle calls may always follow each other without a look at the clock."""
+        if not runs_compiled(self.problem):
+            return 1
+        return min(COMPILED_CHUNK, self.n) if self.sampling.follows_gaps else COMPILED_CHUNK
+
+    def start(self, state: State | None, random_state: Any) -> None:
+        """Begin, or go on from an earlier state; without a seed, with its own randomness."""
+        if state is None:
+            self.draws = Draws(self.sampling, self.n, random_state)
+            self.begin()
+            return
+        check_state(state, self.family, self.problem)
+        state = copy.deepcopy(state)
+        self.steps, self.draws = state.steps, state.draws
+        self.draws.sampling = self.sampling
+        if random_state is not None:
+            self.draws = Draws(self.sampling, self.n, random_state)
+        self.resume(state)
+
+    def continues(self, state: State) -> bool:
+        """Whether an earlier run had the same objective."""
+        return state.lam == self.lam and same_bounds(state.bounds, self.objective.box)
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Set what is kept at the starting point."""
+
+    def resume(self, state: State) -> None:
+        """Set what is kept from an earlier state, which is this run's own; lam and bounds may be others."""
+        vars(self).update(state.kept)
+
+    def prepare(self) -> None:  # noqa: B027
+        """Compile or load what the run needs, before the clock starts; where `begin` did not."""
+
+    @abstractmethod
+    def advance(self, n_steps: int) -> None:
+        """Take at most `n_steps` oracle calls' worth of steps."""
+
+    @abstractmethod
+    def certify(self) -> list[Certified]:
+        """Exact values at the current point, and at others worth returning; each costs a pass of oracle calls."""
+
+    @abstractmethod
+    def estimate(self) -> Certified:
+        """What a certificate would say, as far as it is known without asking: it steers, and certifies nothing."""
+
+    def best_point(self) -> DualPoint | None:
+        """The best dual point known, where there are any."""
+        return None
+
+    def carried(self, state: State | None) -> Certified | None:
+        """What an earlier run found, as far as it holds for this one."""
+        if state is None or not same_bounds(state.bounds, self.objective.box):
+            return None
+        found = state.best if state.lam == self.lam else self.objective.carried(state.best, state.lam)
+        point = self.best_point()
+        return found if point is None else self.objective.improved(found, point)
+
+    def extras(self) -> dict[str, float]:
+        """Further columns for the history."""
+        return {}
+
+    def reconsider(self, record: Record) -> None:  # noqa: B027
+        """A new record is there: a chance to change course."""
+
+    def state(self) -> State:
+        """What a later run needs; the caller adds what is certified."""
+        kept = {name: getattr(self, name) for name in self.kept}
+        draws = copy.deepcopy(self.draws)  # the user may go on drawing from a generator of his own
+        mark = fingerprint(self.problem)
+        return State(self.family, mark, self.lam, self.objective.box, self.steps, draws, kept)
+
+    def value_at(self, w: np.ndarray, point: DualPoint, hinges: np.ndarray | None = None) -> Certified:
+        """Exact values of weights, whose hinges may be known, and of a dual point."""
+        self.oracle_calls += self.n
+        return self.objective.certified(w, self.passes.primal(w, self.lam, hinges), point)

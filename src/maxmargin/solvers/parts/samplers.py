@@ -1,0 +1,189 @@
+"""Which block comes next."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._compile import implements, verb
+from ..._parameters import as_generator
+from .choice import as_part
+
+
+@verb
+def pick(sampler, k):
+    """Block of the k-th step of the chunk."""
+
+
+@verb
+def peek(sampler, k):
+    """The block after that if it is known already, else -1."""
+
+
+@verb
+def observe(sampler, i, gap):
+    """The exact gap of block i was just seen."""
+
+
+class Sampling(ABC):
+    """How blocks are drawn, outside the kernels: a part that solvers take by name or as an object."""
+
+    follows_gaps = False  # whether known gaps decide, so that no chunk may go on for long once they are used up
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """The blocks of one pass, in order."""
+
+    def sampler(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Any:
+        """What a kernel picks the blocks of so many steps from; `unseen` blocks were not visited yet."""
+        return Order(draws.take(n_steps))
+
+
+@dataclass(frozen=True)
+class Uniform(Sampling):
+    """Blocks drawn with replacement, all alike."""
+
+    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return rng.integers(n, size=n)
+
+
+@dataclass(frozen=True)
+class Permutation(Sampling):
+    """Each pass visits every block once, in a new order."""
+
+    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return rng.permutation(n)
+
+
+@dataclass(frozen=True)
+class ByGaps(Permutation):
+    """Blocks in proportion to their last known gaps, once every block was visited."""  # osokin16, Alg. 2
+
+    follows_gaps = True
+
+    def sampler(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> GapSampler:
+        first = draws.take(min(n_steps, unseen))
+        if draws.tree is None:
+            draws.tree = sums_over(gaps)
+        return GapSampler(draws.tree, len(gaps), first, draws.rng.random(n_steps - len(first)))
+
+
+@dataclass(frozen=True)
+class Drawn(Sampling):
+    """Blocks of each pass as a function ``draw(rng, n)`` of your own gives them."""
+
+    function: Callable[[np.random.Generator, int], np.ndarray]
+
+    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return np.asarray(self.function(rng, n), np.int64)
+
+
+SAMPLING: dict[str, Sampling] = {"uniform": Uniform(), "permutation": Permutation(), "gap": ByGaps()}
+
+
+def as_sampling(given: Any, *, knows_gaps: bool) -> Sampling:
+    """The sampling that a parameter means, for a solver whose steps find block gaps or do not."""
+    fitting = {name: one for name, one in SAMPLING.items() if knows_gaps or not one.follows_gaps}
+    is_part = isinstance(given, Sampling) and (knows_gaps or not given.follows_gaps)
+    return as_part("sampling", given, fitting, is_part)
+
+
+class Draws:
+    """The blocks drawn for a run, pass by pass."""
+
+    def __init__(self, sampling: Sampling, n: int, random_state: Any):
+        self.sampling, self.n, self.rng = sampling, n, as_generator(random_state)
+        self.left = np.empty(0, np.int64)  # of a pass that was begun
+        self.tree: np.ndarray | None = None  # sums of the known gaps
+
+    def take(self, wanted: int) -> np.ndarray:
+        """So many blocks, first those left of an earlier pass."""
+        missing = -(-(wanted - len(self.left)) // self.n)
+        if missing > 0:
+            self.left = np.concatenate([self.left, *(self.sampling.draw(self.rng, self.n) for _ in range(missing))])
+        taken, self.left = self.left[:wanted], self.left[wanted:]
+        return taken
+
+    def sampler(self, n_steps: int, unseen: int, gaps: np.ndarray) -> Any:
+        return self.sampling.sampler(self, n_steps, unseen, gaps)
+
+
+class Order(NamedTuple):
+    """Blocks in an order drawn outside the kernel."""
+
+    blocks: np.ndarray
+
+
+@implements(pick, Order)
+def _(sampler, k):
+    return sampler.blocks[k]
+
+
+@implements(peek, Order)
+def _(sampler, k):
+    return sampler.blocks[k + 1] if k + 1 < sampler.blocks.shape[0] else -1
+
+
+@implements(observe, Order)
+def _(sampler, i, gap):
+    return None
+
+
+class GapSampler(NamedTuple):
+    """Blocks with probability proportional to their last known gaps, in O(log n)."""  # osokin16, Alg. 2
+
+    tree: np.ndarray  # see `sums_over`
+    n: int
+    first: np.ndarray  # blocks to visit before any is drawn
+    uniforms: np.ndarray  # drawn outside the kernel
+
+
+def sums_over(gaps: np.ndarray) -> np.ndarray:
+    """(2m,) node p is the sum of nodes 2p and 2p + 1; leaf m + i is the gap of block i."""
+    leaves = 1 << max(len(gaps) - 1, 0).bit_length()
+    level = np.zeros(leaves)
+    level[: len(gaps)] = np.maximum(gaps, 0.0)
+    levels = [level]
+    while len(level) > 1:
+        level = level[::2] + level[1::2]
+        levels.append(level)
+    return np.concatenate([[0.0], *levels[::-1]])
+
+
+@implements(pick, GapSampler)
+def _(sampler, k):
+    n_first = sampler.first.shape[0]
+    if k < n_first:
+        return sampler.first[k]
+    leaves = sampler.tree.shape[0] // 2
+    uniform = sampler.uniforms[k - n_first]
+    if sampler.tree[1] <= 0.0:  # no block is known to have a gap: any may
+        return int(uniform * sampler.n)
+    rest = uniform * sampler.tree[1]
+    p = 1
+    while p < leaves:
+        p *= 2
+        # rounding must not lead into a branch that holds nothing
+        if rest >= sampler.tree[p] and sampler.tree[p + 1] > 0.0:
+            rest -= sampler.tree[p]
+            p += 1
+    return p - leaves
+
+
+@implements(peek, GapSampler)
+def _(sampler, k):
+    return -1
+
+
+@implements(observe, GapSampler)
+def _(sampler, i, gap):
+    p = i + sampler.tree.shape[0] // 2
+    sampler.tree[p] = max(gap, 0.0)
+    p //= 2
+    while p > 0:
+        sampler.tree[p] = sampler.tree[2 * p] + sampler.tree[2 * p + 1]
+        p //= 2

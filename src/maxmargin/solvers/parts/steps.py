@@ -1,0 +1,167 @@
+"""How a block changes: the steps of the one loop. A part of a run, given by name or as an object."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._compile import helper, implements, verb
+from ...structures.directions import BetweenCorners, ToCorner
+from ...structures.verbs import block_value, find_corner, measure, move, slot_value, take_away, take_corner
+from ..box import clip, release
+from .averaging import before_change
+from .lengths import ExactLength, Line, choose_length, gain
+from .memory import corner_from_cache, has_nameless_mass, remember, shift_mass, worst_slot
+from .samplers import observe
+
+HITS, MISSES = 0, 1  # of a run's tally: outputs that were remembered, and that the oracle was asked for
+
+
+@verb
+def change_block(step, problem, run, i, k):
+    """Improve block i, whose potentials are at hand, in step k of the run."""
+
+
+@verb
+def take_step(step, problem, run, i, k, found):
+    """Improve it, given its corner."""
+
+
+class Found(NamedTuple):
+    """A corner that improves a block."""
+
+    slot: int  # where it is remembered, -1 if nowhere
+    value: float
+    gap: float  # > 0
+    current: float  # value of the block
+
+
+class FrankWolfeStep(NamedTuple):
+    """A step towards the corner.
+
+    Parameters
+    ----------
+    length : how far, `ExactLength` or `FixedLength`
+    """
+
+    length: Any = ExactLength()
+    toward: ToCorner = ToCorner()
+    remembers = False  # whether outputs must be known by name
+
+
+class AwayStep(NamedTuple):
+    """A step to the corner or away from the worst active one, whichever descends more steeply."""  # osokin16, Alg. 4
+
+    length: Any = ExactLength()
+    toward: ToCorner = ToCorner()
+    remembers = True
+
+
+class PairwiseStep(NamedTuple):
+    """Mass goes from the worst active corner to the new one.
+
+    Parameters
+    ----------
+    safeguard : take the Frank-Wolfe step where it gains more
+    """  # osokin16, Alg. 3
+
+    safeguard: bool = False
+    length: Any = ExactLength()
+    toward: ToCorner = ToCorner()
+    between: BetweenCorners = BetweenCorners()
+    remembers = True
+
+
+@implements(change_block, FrankWolfeStep, AwayStep, PairwiseStep)
+def _(step, problem, run, i, k):
+    current = block_value(problem, run.blocks, run.work, run.w, i)
+    value = corner_from_cache(run.cache, problem, run, i, current)
+    if value > -np.inf:
+        run.tally[HITS] += 1
+        gap = problem.weight[i] * (value - current)
+    else:
+        run.tally[MISSES] += 1
+        value = find_corner(problem, run.work, run.w, i)
+        gap = problem.weight[i] * (value - current)
+        run.gaps[i] = gap
+        observe(run.sampler, i, gap)
+    if gap > 0.0:
+        slot = remember(run.memory, problem, run.work, i, k)
+        before_change(run.averaging, problem, run.blocks, i, k)
+        take_step(step, problem, run, i, k, Found(slot, value, gap, current))
+
+
+@helper
+def line_along(problem, run, i, measured, slope, longest):
+    """The dual along a direction of block i."""
+    scale = problem.weight[i] / run.lam
+    return Line(slope, run.lam * scale * scale * measured.norm, longest)
+
+
+@helper
+def follow(direction, problem, run, i, measured, gamma):
+    """Take a step of length gamma."""
+    release(run.box, run.w)
+    scale = problem.weight[i] / run.lam
+    move(problem, direction, measured, run.blocks, run.work, run.w, i, gamma, scale)
+    clip(run.box, run.w)
+
+
+@helper
+def along_corner(step, problem, run, i, k, slot, sign, slope, longest):
+    """Go to the corner, which is in the slot, or, with a negative sign, away from it; returns how far."""
+    measured = measure(problem, step.toward, run.blocks, run.work, i)
+    line = line_along(problem, run, i, measured, slope, longest)
+    gamma = choose_length(step.length, line, problem, run, i, k)
+    follow(step.toward, problem, run, i, measured, sign * gamma)
+    shift_mass(run.memory, i, slot, sign * gamma)
+    return gamma
+
+
+@implements(take_step, FrankWolfeStep)
+def _(step, problem, run, i, k, found):
+    along_corner(step, problem, run, i, k, found.slot, 1.0, found.gap, 1.0)
+
+
+@implements(take_step, AwayStep)
+def _(step, problem, run, i, k, found):
+    memory, slot, sign, slope, longest = run.memory, found.slot, 1.0, found.gap, 1.0
+    worst = worst_slot(memory, problem, run.work, run.w, i)
+    if worst >= 0 and memory.mass[i, worst] < 1.0:
+        lowest = slot_value(problem, memory.labelings, run.work, run.w, i, worst)
+        rise = problem.weight[i] * (found.current - lowest)
+        if found.gap <= rise:
+            take_corner(problem, memory.labelings, run.work, i, worst)
+            mass = memory.mass[i, worst]
+            slot, sign, slope, longest = worst, -1.0, rise, mass / (1.0 - mass)  # at which the corner is dropped
+    gamma = along_corner(step, problem, run, i, k, slot, sign, slope, longest)
+    if sign < 0.0 and gamma == longest:
+        memory.mass[i, slot] = 0.0
+
+
+@implements(take_step, PairwiseStep)
+def _(step, problem, run, i, k, found):
+    memory = run.memory
+    worst = worst_slot(memory, problem, run.work, run.w, i)
+    if worst >= 0 and worst != found.slot:
+        take_away(problem, memory.labelings, run.work, i, worst)
+        lowest = slot_value(problem, memory.labelings, run.work, run.w, i, worst)
+        slope, mass = problem.weight[i] * (found.value - lowest), memory.mass[i, worst]
+        measured = measure(problem, step.between, run.blocks, run.work, i)
+        line = line_along(problem, run, i, measured, slope, mass)
+        gamma = choose_length(step.length, line, problem, run, i, k)
+        rival = -np.inf  # gain of the Frank-Wolfe step
+        if step.safeguard or has_nameless_mass(memory, i):
+            whole = measure(problem, step.toward, run.blocks, run.work, i)
+            toward = line_along(problem, run, i, whole, found.gap, 1.0)
+            rival = gain(toward, choose_length(step.length, toward, problem, run, i, k))
+        if gain(line, gamma) >= rival:
+            follow(step.between, problem, run, i, measured, gamma)
+            memory.mass[i, worst] = 0.0 if gamma == mass else mass - gamma
+            memory.mass[i, found.slot] += gamma
+            return
+    along_corner(step, problem, run, i, k, found.slot, 1.0, found.gap, 1.0)
+
+
+STEPS: dict[str, Any] = {"fw": FrankWolfeStep(), "away": AwayStep(), "pairwise": PairwiseStep()}

@@ -1,0 +1,41 @@
+"""What a solver may need of a structure that not every one has: named here, declared on both sides, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+
+class Need(Enum):
+    """A capability, and what to do where it is missing."""
+
+    EXPECTATIONS = (
+        TypeError,
+        "expectations over outputs, which this structure does not give: a structure of your own needs "
+        "exp_oracle(v, i, emphasis); elsewhere take another solver",
+    )
+    DECODING = (
+        TypeError,
+        "outputs found without losses: give the structure a method decode(w, i) -> y, the output that maximises "
+        "<w, joint_feature(i, y)>",
+    )
+    BOUNDS = (
+        ValueError,
+        "weights of features for lower, upper and positive to bound, and a model with a kernel has none: drop the "
+        "bounds, or take kernel=None",
+    )
+
+
+def check_needs(who: str, required: Iterable[Need], offered: Iterable[Need]) -> None:
+    """Refuse a structure that lacks what a solver declares to require."""
+    offered = set(offered)
+    for need in required:
+        if need not in offered:
+            error, advice = need.value
+            raise error(f"{who} needs {advice}")
+
+
+def offered_if(**conditions: Any) -> frozenset[Need]:
+    """The needs, by name, whose condition holds."""
+    return frozenset(Need[name.upper()] for name, holds in conditions.items() if holds)
