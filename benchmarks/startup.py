@@ -1,13 +1,12 @@
 """Start-up in fresh processes: the first fit with no compiled kernel on disk, against the same fit at commit 1c9b87b,
 and import, fit and predict with all kernels there, against the bare imports.
 
-CPU seconds of first fits, imports included; start-up is the median wall time of runs that take turns. --quick leaves
+CPU seconds of first fits, without imports; start-up is the median wall time of runs that take turns. --quick leaves
 the earlier commit out, which compiles for minutes. Run: python -m benchmarks.startup [--quick]
 """
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,50 +25,47 @@ dates = datasets.load_dates()
 ChainSVM(lam=0.1, max_passes=20, tol=0.05, random_state=0).fit(dates.X_train, dates.y_train).predict(dates.X_test)
 """
 
-NODES = """
+FIRST_FIT = """
+import time
 import numpy as np
+import maxmargin
 rng = np.random.default_rng(0)
-X, y = rng.normal(size=(40, 6, 5)), rng.integers({n_labels}, size=(40, 6))
+X, y = rng.normal(size=(40, 6, 5)), rng.integers(2, size=(40, 6))
+heads = [-1, 0, 0, 1, 1, 2]
+edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)]
+before = time.process_time()
+maxmargin.{fit}
+print(time.process_time() - before)
 """
-FIRST_FITS = {
-    "ChainSVM": NODES.format(n_labels=3) + "from maxmargin import ChainSVM; ChainSVM().fit(list(X), list(y))",
-    "MulticlassSVM": NODES.format(n_labels=3)
-    + "from maxmargin import MulticlassSVM; MulticlassSVM().fit(X.reshape(-1, 5), y.ravel())",
-    "TreeSVM": NODES.format(n_labels=3)
-    + "from maxmargin import TreeSVM; TreeSVM().fit([(x, [-1, 0, 0, 1, 1, 2]) for x in X], list(y))",
-    'GraphSVM(inference="cut")': NODES.format(n_labels=2)
-    + "from maxmargin import GraphSVM\n"
-    + "edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)]\n"
-    + 'GraphSVM(inference="cut").fit([(x, edges) for x in X], list(y))',
+FITS = {
+    "ChainSVM": "ChainSVM().fit(list(X), list(y))",
+    "MulticlassSVM": "MulticlassSVM().fit(X.reshape(-1, 5), y.ravel())",
+    "TreeSVM": "TreeSVM().fit([(x, heads) for x in X], list(y))",
+    'GraphSVM(inference="cut")': 'GraphSVM(inference="cut").fit([(x, edges) for x in X], list(y))',
 }
-BOUNDS = {name: 0.35 if name == "ChainSVM" else 0.4 for name in FIRST_FITS}
+BOUNDS = {name: 0.35 if name == "ChainSVM" else 0.4 for name in FITS}
 
 
-def run(code: str, source: Path, kernels: str) -> float:
-    """Wall seconds of a fresh interpreter."""
+def run(code: str, source: Path, kernels: str) -> str:
+    """What a fresh interpreter prints."""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    return subprocess.run(command, check=True, env=environment(source, kernels), text=True, **streams).stdout
+
+
+def wall_seconds(code: str, source: Path, kernels: str) -> float:
     before = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        check=True,
-        env=environment(source, kernels),
-        stderr=subprocess.DEVNULL,
-    )
+    run(code, source, kernels)
     return time.perf_counter() - before
 
 
 def first_fit(name: str, source: Path) -> float:
-    """CPU seconds of a fresh interpreter that finds no compiled kernel."""
-    before = cpu_of_children()
+    """CPU seconds of a fit in a fresh interpreter that finds no compiled kernel."""
     with tempfile.TemporaryDirectory() as kernels:
-        run(FIRST_FITS[name], source, kernels)
+        seconds = float(run(FIRST_FIT.format(fit=FITS[name]), source, kernels))
         if not any(Path(kernels).iterdir()):
             raise RuntimeError(f"{name} stored no kernel in {kernels}: it was not cold")
-    return cpu_of_children() - before
-
-
-def cpu_of_children() -> float:
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
+    return seconds
 
 
 def compare_first_fits(quick: bool) -> list[Bar]:
@@ -91,7 +87,7 @@ def compare_first_fits(quick: bool) -> list[Bar]:
 def warm_start(rounds: int) -> Bar:
     with tempfile.TemporaryDirectory() as kernels:
         run(START, SOURCE, kernels)
-        turns = [(run(IMPORTS, SOURCE, kernels), run(START, SOURCE, kernels)) for _ in range(rounds)]
+        turns = [(wall_seconds(IMPORTS, SOURCE, kernels), wall_seconds(START, SOURCE, kernels)) for _ in range(rounds)]
     imports, start = np.array(turns).T
     print(f"import numba, sklearn:              {np.median(imports):6.2f} s")
     print(f"import, fit, predict, kernels there: {np.median(start):5.2f} s")

@@ -64,11 +64,11 @@ def assert_runs(name, module, monkeypatch, capsys):
 def test_startup_runs(monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
     startup = importlib.import_module("benchmarks.startup")
-    fit = 'import os, maxmargin; open(os.path.join(os.environ["NUMBA_CACHE_DIR"], "kernel"), "w").close()'
-    for name, value in {"IMPORTS": "pass", "START": "pass", "FIRST_FITS": {"ChainSVM": fit}}.items():
+    fit = '__name__; import os; open(os.path.join(os.environ["NUMBA_CACHE_DIR"], "kernel"), "w").close()'
+    for name, value in {"IMPORTS": "pass", "START": "pass", "FITS": {"ChainSVM": fit}}.items():
         monkeypatch.setattr(startup, name, value)
     assert_runs("startup", startup, monkeypatch, capsys)
-    monkeypatch.setattr(startup, "FIRST_FITS", {"ChainSVM": "pass"})
+    monkeypatch.setattr(startup, "FITS", {"ChainSVM": "__name__"})
     with pytest.raises(RuntimeError, match="not cold"):
         startup.first_fit("ChainSVM", startup.SOURCE)
 
