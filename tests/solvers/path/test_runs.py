@@ -14,8 +14,8 @@ from maxmargin.solvers import BlockFrankWolfe, regularization_path
 from maxmargin.solvers.path import store
 from structures.pairs import Subsets
 
-from .path_checks import LAMS, PAIRWISE, SOLVERS, check_lam, check_path, pair_of, same_paths, served
-from .test_stops import Watched, ctrl_c
+from ..path.checks import LAMS, PAIRWISE, SOLVERS, check_lam, check_path, pair_of, same_paths, served
+from ..test_driver import Watched, ctrl_c
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

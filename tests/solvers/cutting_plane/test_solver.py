@@ -6,7 +6,7 @@ import pytest
 from maxmargin.solvers import Cache, CuttingPlane
 from structures.pairs import COST, chain_pair, multiclass_pair
 
-from .conftest import (
+from ..conftest import (
     EXACT,
     LAM,
     MORE_PROBLEMS,
@@ -16,8 +16,8 @@ from .conftest import (
     named_pair,
     optimum,
 )
-from .test_approximate import Bounded, Greedy
-from .test_box import BOXES, bounds_of, box_of, solution
+from ..test_approximate import Bounded, Greedy
+from ..test_box import BOXES, bounds_of, box_of, solution
 
 pytestmark = pytest.mark.usefixtures("no_compilation", "compiled_mixtures")
 

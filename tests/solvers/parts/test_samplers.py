@@ -9,7 +9,7 @@ from maxmargin.solvers.parts.samplers import GapSampler, Order, observe, peek, p
 from maxmargin.structures import CustomProblem
 from structures.pairs import Subsets
 
-from .conftest import LAM, named_pair
+from ..conftest import LAM, named_pair
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

@@ -7,7 +7,7 @@ from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
 from maxmargin.solvers.parts.samplers import SAMPLING, Drawn
 from reference import batch_frank_wolfe, block_frank_wolfe
 
-from .conftest import LAM, PROBLEMS, named_pair
+from ..conftest import LAM, PROBLEMS, named_pair
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

@@ -11,9 +11,9 @@ from maxmargin.solvers.driver import Limits, drive
 from maxmargin.structures.verbs import mean_loss
 from structures.pairs import COST, chain_pair, interpreted, multiclass_pair, subsets_pair
 
-from .test_box import EXACT, bounds_of, boxed_optimum
-from .test_two_speeds import assert_close
-from .test_warm_start import flat
+from ..test_box import EXACT, bounds_of, boxed_optimum
+from ..test_engine import flat
+from ..test_two_speeds import assert_close
 
 LAM = 0.5
 

@@ -7,8 +7,8 @@ from maxmargin.solvers import BlockFrankWolfe, FrankWolfe, regularization_path
 from maxmargin.structures import make_multiclass_problem
 from structures.pairs import Subsets
 
-from .path_checks import PAIRWISE, best, check_lam, pair_of
-from .test_approximate import Bounded, Greedy
+from ..path.checks import PAIRWISE, best, check_lam, pair_of
+from ..test_approximate import Bounded, Greedy
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

@@ -6,7 +6,7 @@ import pytest
 from maxmargin.solvers import regularization_path
 from structures.pairs import Subsets
 
-from .path_checks import BOXES, LAMS, PAIRWISE, SOLVERS, check_path, pair_of
+from ..path.checks import BOXES, LAMS, PAIRWISE, SOLVERS, check_path, pair_of
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

@@ -13,8 +13,8 @@ from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings
 from structures.pairs import COST, Subsets, chain_pair, multiclass_pair
 from structures.test_labelings import remembered_row
 
-from .conftest import LAM, PROBLEMS, named_pair, optimum
-from .test_warm_start import flat
+from ..conftest import LAM, PROBLEMS, named_pair, optimum
+from ..test_engine import flat
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

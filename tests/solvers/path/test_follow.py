@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, lam_grid
 
-from .path_checks import LAMS, PAIRWISE, SOLVERS, check_lam, pair_of, same_paths, served
+from ..path.checks import LAMS, PAIRWISE, SOLVERS, check_lam, pair_of, same_paths, served
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

@@ -7,7 +7,7 @@ from maxmargin.solvers import Decay, Subgradient
 from reference import subgradient_descent
 from structures.pairs import COST, chain_pair, multiclass_pair
 
-from .conftest import (
+from ..conftest import (
     EXACT,
     KINDS,
     LAM,
@@ -20,7 +20,7 @@ from .conftest import (
     visits,
     walk,
 )
-from .test_box import bounds_of, boxed_optimum
+from ..test_box import bounds_of, boxed_optimum
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

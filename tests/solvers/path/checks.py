@@ -7,9 +7,9 @@ import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, Cache, Catalyst, FrankWolfe
 
-from . import test_family
-from .conftest import named_pair
-from .test_box import EXACT, bounds_of, boxed_optimum
+from ..block_coordinate import test_solver as family
+from ..conftest import named_pair
+from ..test_box import EXACT, bounds_of, boxed_optimum
 
 COSTLY = " with costs"
 
@@ -32,7 +32,7 @@ LAMS = np.exp(np.random.default_rng(0).uniform(np.log(5e-3), np.log(25.0), 200))
 
 
 def pair_of(name):
-    return test_family.pair_of(name.removesuffix(COSTLY)) if name.endswith(COSTLY) else named_pair(name)
+    return family.pair_of(name.removesuffix(COSTLY)) if name.endswith(COSTLY) else named_pair(name)
 
 
 @cache

@@ -7,7 +7,7 @@ from maxmargin.solvers import BlockFrankWolfe, Perceptron
 from reference import perceptron
 from structures.pairs import Subsets
 
-from .conftest import (
+from ..conftest import (
     KINDS,
     LAM,
     Complete,
@@ -18,7 +18,7 @@ from .conftest import (
     visits,
     walk,
 )
-from .test_box import bounds_of
+from ..test_box import bounds_of
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 
