@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import GraphSVM, datasets
 from maxmargin.estimators._base import Posed
-from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
+from maxmargin.estimators.inputs.labels import encode_labels, stack_labels
+from maxmargin.estimators.inputs.sequences import stack_sequences
 from maxmargin.structures import make_chain_problem
 from maxmargin.structures.multiclass import make_multiclass_problem
 

@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from maxmargin import datasets
 from maxmargin._compile import OPTIONS
-from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
+from maxmargin.estimators.inputs.labels import encode_labels, stack_labels
+from maxmargin.estimators.inputs.sequences import stack_sequences
 from maxmargin.solvers import BlockFrankWolfe, Cache, Solver, Subgradient
 from maxmargin.structures import make_chain_problem
 from maxmargin.structures.verbs import dimension, find_corner, find_potentials, new_work

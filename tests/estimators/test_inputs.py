@@ -14,14 +14,9 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_extraction import DictVectorizer
 
-from maxmargin.estimators._inputs import (
-    check_sample_weight,
-    encode_labels,
-    needs_vectorizer,
-    stack_labels,
-    stack_sequences,
-    unstack,
-)
+from maxmargin.estimators.inputs.labels import encode_labels, stack_labels, unstack
+from maxmargin.estimators.inputs.sequences import needs_vectorizer, stack_sequences
+from maxmargin.estimators.inputs.weights import check_sample_weight
 
 LENGTHS = [2, 1, 4]
 OFFSETS = np.array([0, 2, 3, 7])

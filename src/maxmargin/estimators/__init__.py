@@ -1,11 +1,12 @@
 """scikit-learn faces: no mathematics here."""
 
-from ._inputs import Bipartite, Graph, Tree
-from ._inputs_boxes import Proposals
 from .box import BoxSVM
 from .chain import ChainSVM
 from .cv import ChainSVMCV, MulticlassSVMCV
 from .graph import GraphSVM, TreeSVM
+from .inputs.boxes import Proposals
+from .inputs.graphs import Graph, Tree
+from .inputs.matchings import Bipartite
 from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
 from .path import EstimatorPath, lambda_grid, regularization_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,39 +189,3 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_") or hasattr(self, "dual_coef_")
-
-
-def check_cost_matrix(cost: Any, n_labels: int) -> np.ndarray | None:
-    """A (K, K) matrix of costs >= 0 with a zero diagonal, or None."""
-    if cost is None:
-        return None
-    cost = np.asarray(cost, np.float64)
-    if cost.shape != (n_labels, n_labels):
-        raise ValueError(f"cost_matrix has shape {cost.shape}, but {n_labels} classes need {(n_labels, n_labels)}")
-    if not np.all(np.isfinite(cost)) or np.any(cost < 0) or np.any(np.diag(cost) != 0):
-        raise ValueError("cost_matrix must be finite, >= 0, and 0 on the diagonal (row: true, column: predicted label)")
-    return cost
-
-
-def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
-    """Weights (K,) for None, "balanced" or a dict, in the order of `classes`; `weight` is that of each of `codes`.
-
-    Like scikit-learn's, but labels stay what they are (it looks for the number 1 where the label is "1").
-    """
-    if class_weight is None:
-        return None
-    labels = classes.tolist()
-    if isinstance(class_weight, Mapping):
-        missing = [label for label in labels if label not in class_weight]
-        if missing and len(class_weight) > len(labels) - len(missing):
-            raise ValueError(f"class_weight has names that are no labels of y, and lacks {missing}: {class_weight!r}")
-        values = [class_weight.get(label, 1.0) for label in labels]
-    elif isinstance(class_weight, str) and class_weight == "balanced":
-        # counted with the sample weights, so that an integer weight equals repetition here, too
-        values = weight.sum() / (len(labels) * np.bincount(codes, weight))
-    else:
-        raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}')
-    weights = np.asarray(values)
-    if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}")
-    return weights.astype(np.float64)

@@ -13,7 +13,7 @@ from ..structures.known import KnownProblem
 from ..structures.pairwise import PairwiseProblem
 from ..structures.relaxed import Relaxations
 from ._edge_weights import DifferenceWeights, PairWeights, UnmaskedPairWeights
-from ._inputs import stack_edges, stack_heads
+from .inputs.graphs import stack_edges, stack_heads
 
 
 class Inference(NamedTuple):

@@ -10,7 +10,8 @@ import numpy as np
 from .._parameters import check_count, check_positive
 from ._base import MaxMarginEstimator
 from ._decoding import Scored
-from ._inputs import check_sample_weight, encode_labels, stack_labels, unstack
+from .inputs.labels import encode_labels, stack_labels, unstack
+from .inputs.weights import check_sample_weight
 
 
 class LabelingEstimator(MaxMarginEstimator):

@@ -22,8 +22,8 @@ from ..structures.boxes import (
 )
 from ..structures.known import KnownProblem
 from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
-from ._inputs import check_sample_weight
-from ._inputs_boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
+from .inputs.boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
+from .inputs.weights import check_sample_weight
 
 
 class BoxSVM(MaxMarginEstimator):

@@ -12,20 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..structures.masks import TransitionMask, bio_mask
 from ..structures.pairwise import make_chain_problem, make_chains
-from ._base import Posed, check_cost_matrix, class_weights
+from ._base import Posed
 from ._decoding import Scored
-from ._inputs import (
-    Stacked,
-    check_sample_weight,
-    encode_labels,
-    needs_vectorizer,
-    split_chains,
-    stack_edge_features,
-    stack_labels,
-    stack_sequences,
-)
 from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_support
 from ._labeling import LabelingEstimator
+from .inputs.graphs import stack_edge_features
+from .inputs.labels import encode_labels, stack_labels
+from .inputs.sequences import Stacked, needs_vectorizer, split_chains, stack_sequences
+from .inputs.weights import check_cost_matrix, check_sample_weight, class_weights
 
 LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the length
 

@@ -17,9 +17,11 @@ from .._parameters import check_limits
 from ..solvers import Status
 from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, defaults_of, init_of
-from ._inputs import check_sample_weight, needs_vectorizer, split_chains, stack_labels, stack_sequences, unstack
 from ._kernels import PRECOMPUTED
 from .chain import ChainSVM
+from .inputs.labels import stack_labels, unstack
+from .inputs.sequences import needs_vectorizer, split_chains, stack_sequences
+from .inputs.weights import check_sample_weight
 from .multiclass import MulticlassSVM
 from .path import EstimatorPath, regularization_path, scores_along
 

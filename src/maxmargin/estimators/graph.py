@@ -15,24 +15,15 @@ from ..inference import relax
 from ..structures.masks import TransitionMask
 from ..structures.pairwise import make_pairwise_problem, make_sites
 from ..structures.relaxed import sample_scores
-from ._base import Posed, check_cost_matrix, class_weights, defaults_of, init_of
+from ._base import Posed, defaults_of, init_of
 from ._decoding import Scored
 from ._graph_inference import GRAPHS, TREES, Inference
-from ._inputs import (
-    Graph,
-    Split,
-    Tree,
-    check_sample_weight,
-    encode_labels,
-    needs_vectorizer,
-    split_samples,
-    stack_edge_features,
-    stack_labels,
-    stack_sequences,
-    unstack,
-)
 from ._labeling import LabelingEstimator
 from .chain import LOSSES, ChainSVM
+from .inputs.graphs import Graph, Split, Tree, split_samples, stack_edge_features
+from .inputs.labels import encode_labels, stack_labels, unstack
+from .inputs.sequences import needs_vectorizer, stack_sequences
+from .inputs.weights import check_cost_matrix, check_sample_weight, class_weights
 
 CHAIN_ONLY = ("fit_boundary", "kernel", "gamma", "degree", "coef0")
 

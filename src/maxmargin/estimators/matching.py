@@ -15,8 +15,9 @@ from ..inference.matching import best_matching, matching_marginals, matching_max
 from ..structures.known import KnownProblem
 from ..structures.matching import Matchings, pair_scores
 from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
-from ._inputs import as_numbers, check_sample_weight, leave_out, read_candidates, read_ignored, read_links
 from .chain import LOSSES
+from .inputs.matchings import as_numbers, leave_out, read_candidates, read_ignored, read_links
+from .inputs.weights import check_sample_weight
 
 
 class MatchingSVM(MaxMarginEstimator):

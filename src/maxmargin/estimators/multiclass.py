@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parameters import check_count, check_positive
 from ..structures.multiclass import make_multiclass_problem
-from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
-from ._inputs import check_sample_weight
+from ._base import MaxMarginEstimator, Posed
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_support
+from .inputs.weights import check_cost_matrix, check_sample_weight, class_weights
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):

@@ -15,7 +15,8 @@ from ..structures.known import KnownProblem
 from ..structures.pose import PoseModel, Poses, make_pose_model, truncated_distances
 from ..structures.relations import steadiest_tree
 from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
-from ._inputs import check_parents, check_sample_weight, read_grids, read_positions, read_radius
+from .inputs.poses import check_parents, read_grids, read_positions, read_radius
+from .inputs.weights import check_sample_weight
 
 
 class PoseSVM(MaxMarginEstimator):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..inference.pose import make_part_tree
-from ..structures.pose import Grid
-from ._inputs_arrays import as_any_array, as_features, read_list, read_outputs, same_width
+from ...inference.pose import make_part_tree
+from ...structures.pose import Grid
+from .arrays import as_any_array, as_features, read_list, read_outputs, same_width
 
 
 def read_grids(X: Any, n_features: int | None = None, estimator: str = "estimator") -> list[Grid]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ._inputs_arrays import as_any_array
+from .arrays import as_any_array
 
 
 class Tree(NamedTuple):
@@ -53,26 +52,6 @@ def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:
         raise ValueError(f"X, sample {odd}: all samples must have edge_features, or none; compare sample 0")
     edge_features = [sample[2] for sample in samples] if given[0] else None
     return Split([sample[0] for sample in samples], [sample[1] for sample in samples], edge_features)
-
-
-def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
-    """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
-    pairs = [_is_pair(sample) for sample in X] if isinstance(X, (list, tuple)) else []
-    if not any(pairs):
-        return X, None
-    if not all(pairs):
-        odd = pairs.index(not pairs[0])
-        raise ValueError(f"X, sample {odd}: all samples must be tuples (features, edge_features), or none")
-    return [sample[0] for sample in X], [sample[1] for sample in X]
-
-
-def _is_pair(sample: Any) -> bool:
-    if not isinstance(sample, tuple) or len(sample) != 2:
-        return False
-    first = sample[0]
-    # a sequence may itself be a tuple of two positions: those have one dimension, lists of dicts or of rows have two
-    listed = isinstance(first, (list, tuple)) and len(first) > 0
-    return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
 
 
 def stack_heads(heads: list[Any], offsets: np.ndarray) -> np.ndarray:

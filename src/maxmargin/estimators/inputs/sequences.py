@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from ._inputs_arrays import as_array, as_float64, refuse_mask
+from .arrays import as_array, as_float64, refuse_mask
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 
@@ -72,6 +72,26 @@ def stack_sequences(
     rows = _join_csr(blocks, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
     _check_finite(rows, offsets, name)
     return Stacked(rows, offsets, flat)
+
+
+def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
+    """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
+    pairs = [_is_pair(sample) for sample in X] if isinstance(X, (list, tuple)) else []
+    if not any(pairs):
+        return X, None
+    if not all(pairs):
+        odd = pairs.index(not pairs[0])
+        raise ValueError(f"X, sample {odd}: all samples must be tuples (features, edge_features), or none")
+    return [sample[0] for sample in X], [sample[1] for sample in X]
+
+
+def _is_pair(sample: Any) -> bool:
+    if not isinstance(sample, tuple) or len(sample) != 2:
+        return False
+    first = sample[0]
+    # a sequence may itself be a tuple of two positions: those have one dimension, lists of dicts or of rows have two
+    listed = isinstance(first, (list, tuple)) and len(first) > 0
+    return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
 
 
 def needs_vectorizer(X: Any) -> bool:

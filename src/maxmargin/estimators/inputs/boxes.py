@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._parameters import check_count
-from ..structures.boxes import BoxCandidates, DenseImage, Image, WordImage
-from ._inputs_arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
+from ..._parameters import check_count
+from ...structures.boxes import BoxCandidates, DenseImage, Image, WordImage
+from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
 
 
 class Proposals(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..structures.matching import Candidates
-from ._inputs_arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
+from ...structures.matching import Candidates
+from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
 
 
 class Bipartite(NamedTuple):
