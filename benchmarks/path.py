@@ -21,8 +21,7 @@ from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
 from maxmargin import ChainSVM, ChainSVMCV, datasets
-from maxmargin import lambda_grid as estimator_grid
-from maxmargin.estimators._base import solver_for
+from maxmargin import lam_grid as estimator_grid
 from maxmargin.solvers import BlockFrankWolfe, Path, lambda_grid, regularization_path
 from maxmargin.solvers.path.follow import PAPER_GRID
 from maxmargin.solvers.path.rules import ApproximatePath, PathEnd, Step
@@ -67,7 +66,7 @@ def letters(quick: bool) -> Task:
 
 def cuts(quick: bool) -> Task:
     names = ("auto",) if quick else ("pairwise, gap, cache", "auto")
-    solvers = {name: solver_for(SOLVERS[name], horses()) for name in names}
+    solvers = {name: horses().solver(SOLVERS[name]) for name in names}
     return Task("horses", horses().problem, solvers, tuple(lam for lam in PAPER_GRID if lam >= 2**-3))
 
 

@@ -15,7 +15,7 @@ from .estimators import (
     Proposals,
     Tree,
     TreeSVM,
-    lambda_grid,
+    lam_grid,
     regularization_path,
 )
 from .structures import TransitionMask, bio_mask
@@ -39,7 +39,7 @@ __all__ = [
     "TreeSVM",
     "bio_mask",
     "datasets",
-    "lambda_grid",
+    "lam_grid",
     "metrics",
     "regularization_path",
     "solvers",

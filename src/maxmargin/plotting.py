@@ -127,7 +127,7 @@ def plot_path(path: Any, figure: Figure | None = None) -> Figure:
 
     Parameters
     ----------
-    path : what `regularization_path` or `lambda_grid` gives; with scores, if its `select` was asked
+    path : what `regularization_path` or `lam_grid` gives; with scores, if its `select` was asked
     figure : an empty figure to draw in; None makes one with pyplot
     """
     if not len(path):

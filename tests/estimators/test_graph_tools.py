@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 
-from maxmargin import ChainSVM, GraphSVM, TreeSVM, lambda_grid, regularization_path
+from maxmargin import ChainSVM, GraphSVM, TreeSVM, lam_grid, regularization_path
 from structures.pairs import MASK
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
@@ -160,7 +160,7 @@ def test_default_estimators_have_paths():
     assert len(path.estimator_at(path.breakpoints[-1]).predict(case.X)) == len(case.X)
 
 
-def test_lambda_grid():
+def test_lam_grid():
     case = case_of("chain featured")
-    path = lambda_grid(case.model(), case.X, LABELS, lams=[1.0, LAM], tol=1e-3)
+    path = lam_grid(case.model(), case.X, LABELS, lams=[1.0, LAM], tol=1e-3)
     assert_optimal(path.estimator_at(LAM).set_params(tol=1e-3), enumerated(case))

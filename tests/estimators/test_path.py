@@ -1,4 +1,4 @@
-"""Models for every lam: `regularization_path` and `lambda_grid` of the estimators."""
+"""Models for every lam: `regularization_path` and `lam_grid` of the estimators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 import maxmargin
-from maxmargin import ChainSVM, MulticlassSVM, lambda_grid, regularization_path
+from maxmargin import ChainSVM, MulticlassSVM, lam_grid, regularization_path
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
@@ -228,7 +228,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-@pytest.mark.parametrize("function", [regularization_path, lambda_grid])
+@pytest.mark.parametrize("function", [regularization_path, lam_grid])
 def test_bad_input_is_told_as_fit_tells_it(function, kind):
     spoil, message = BAD[kind]
     X, y = spoil(*make_data(MulticlassSVM))
@@ -280,4 +280,4 @@ def test_one_label():
 
 def test_names_are_public():
     assert maxmargin.regularization_path is regularization_path
-    assert {"regularization_path", "lambda_grid", "ChainSVMCV", "MulticlassSVMCV"} <= set(maxmargin.__all__)
+    assert {"regularization_path", "lam_grid", "ChainSVMCV", "MulticlassSVMCV"} <= set(maxmargin.__all__)

@@ -9,7 +9,7 @@ from path_data import follow, make_data
 from sklearn.base import clone
 from sklearn.metrics import f1_score, make_scorer
 
-from maxmargin import ChainSVM, MulticlassSVM, lambda_grid, regularization_path
+from maxmargin import ChainSVM, MulticlassSVM, lam_grid, regularization_path
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 
@@ -73,7 +73,7 @@ class TestPlot:
     def test_one_breakpoint(self):
         X, y = make_data(MulticlassSVM)
         regularization_path(MulticlassSVM(random_state=0), X, y, eps=50.0).plot()
-        lambda_grid(MulticlassSVM(random_state=0), X, y, lams=[1.0]).plot()
+        lam_grid(MulticlassSVM(random_state=0), X, y, lams=[1.0]).plot()
 
     def test_scores_of_an_earlier_select(self):
         path = follow(MulticlassSVM, lam_min=1.0)
@@ -88,14 +88,14 @@ class TestGrid:
     def test_each_value_is_solved(self, cls, warm_start):
         X, y = make_data(cls)
         model = cls(tol=0.05, random_state=0)
-        path = lambda_grid(model, X, y, lams=[0.1, 1.0, 0.3, 1.0], warm_start=warm_start)
+        path = lam_grid(model, X, y, lams=[0.1, 1.0, 0.3, 1.0], warm_start=warm_start)
         assert path.breakpoints.tolist() == [1.0, 0.3, 0.1]
         assert np.all(path.gaps <= 0.05)  # the estimator's tol
-        assert np.all(lambda_grid(model, X, y, lams=[0.3], tol=0.01).gaps <= 0.01)
+        assert np.all(lam_grid(model, X, y, lams=[0.3], tol=0.01).gaps <= 0.01)
         if not warm_start:
             assert_array_equal(path.estimator_at(0.3).coef_, clone(model).set_params(lam=0.3).fit(X, y).coef_)
 
     def test_select(self):
         X, y = make_data(MulticlassSVM)
-        path = lambda_grid(MulticlassSVM(random_state=0), X, y, lams=[0.03, 100.0], sample_weight=np.ones(len(y)))
+        path = lam_grid(MulticlassSVM(random_state=0), X, y, lams=[0.03, 100.0], sample_weight=np.ones(len(y)))
         assert path.select(X, y).lam == 0.03

@@ -1,5 +1,6 @@
 """scikit-learn faces: no mathematics here."""
 
+from ._encoded import Encoded
 from .box import BoxSVM
 from .chain import ChainSVM
 from .cv import ChainSVMCV, MulticlassSVMCV
@@ -9,7 +10,7 @@ from .inputs.graphs import Graph, Tree
 from .inputs.matchings import Bipartite
 from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
-from .path import EstimatorPath, lambda_grid, regularization_path
+from .path import EstimatorPath, lam_grid, regularization_path
 from .pose import PoseSVM
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "BoxSVM",
     "ChainSVM",
     "ChainSVMCV",
+    "Encoded",
     "EstimatorPath",
     "Graph",
     "GraphSVM",
@@ -27,6 +29,6 @@ __all__ = [
     "Proposals",
     "Tree",
     "TreeSVM",
-    "lambda_grid",
+    "lam_grid",
     "regularization_path",
 ]

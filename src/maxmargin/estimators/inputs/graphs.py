@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .arrays import as_any_array
+from .arrays import as_any_array, take
 
 
 class Tree(NamedTuple):
@@ -32,6 +35,23 @@ class Split(NamedTuple):
     features: list[Any]
     links: list[Any]
     edge_features: list[Any] | None
+
+    def take(self, kept: np.ndarray) -> Split:
+        """Some of the samples."""
+        of_edges = None if self.edge_features is None else take(self.edge_features, kept)
+        return Split(take(self.features, kept), take(self.links, kept), of_edges)
+
+
+@contextmanager
+def numbered(kept: np.ndarray) -> Iterator[None]:
+    """Let errors about some of the samples, which count these, name them as users do."""
+    try:
+        yield
+    except ValueError as error:
+        named = re.fullmatch(r"(?:X, )?sample (\d+)(.*)", str(error), re.DOTALL)
+        if named is None:
+            raise
+        raise ValueError(f"X, sample {kept[int(named[1])]}{named[2]}") from error
 
 
 def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import as_array, as_float64, refuse_mask
+from .arrays import as_array, as_float64, refuse_mask, rows_of, take
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 
@@ -23,6 +23,15 @@ class Stacked(NamedTuple):
     rows: np.ndarray | sp.csr_matrix  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
     offsets: np.ndarray  # int64, (n + 1,)
     flat: bool  # one stacked matrix was given, so outputs are flat too
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+    def take(self, kept: np.ndarray) -> Stacked:
+        """Some of the sequences."""
+        rows = take(self.rows, rows_of(self.lengths, kept))
+        return Stacked(rows, _offsets_of(self.lengths[kept]), self.flat)
 
 
 def stack_sequences(

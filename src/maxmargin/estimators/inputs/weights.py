@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._parameters import check_choice
 from .arrays import as_float64
+
+LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the size of the sample
 
 
 def check_sample_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> np.ndarray:
@@ -31,6 +34,12 @@ def check_sample_weight(sample_weight: Any, n: int, name: str = "sample_weight")
     if not 0 < total < np.inf:
         raise ValueError(f"{name} sums to {total}: at least one weight must be above zero, and the sum finite")
     return weights
+
+
+def check_loss(loss: Any) -> bool:
+    """Whether the loss of a sample is divided by its size."""
+    check_choice("loss", loss, LOSSES)
+    return LOSSES[loss]
 
 
 def check_cost_matrix(cost_matrix: Any, n_labels: int) -> np.ndarray | None:
