@@ -245,13 +245,13 @@ class TestWarmStart:
         assert model.dual_ >= first - 1e-12
         assert_optimal(model, enumerated("arrays"))
 
-    @pytest.mark.parametrize("part", ["cost", "loss", "perfect", "features", "candidates"])
+    @pytest.mark.parametrize("part", ["cost_matrix", "loss", "perfect", "features", "candidates"])
     def test_notices_other_data(self, part):
         """Also of pairs that are not true, which a user's own structure could not know of."""
         X, y = as_given("candidates", PERFECT), [Y[i] for i in PERFECT]
         model = model_of(tol=0.1, warm_start=True).fit(X, y)
-        changes = {"cost": {"cost_matrix": [[0, 1], [2, 0]]}, "loss": {"loss": "hamming_sum"}, "perfect": {"perfect": True}}
-        model.set_params(**changes.get(part, {}))
+        changes = {"cost_matrix": [[0, 1], [2, 0]], "loss": "hamming_sum", "perfect": True}
+        model.set_params(**{name: value for name, value in changes.items() if name == part})
         wrong = next(i for i, pair in enumerate(X[1].pairs.tolist()) if tuple(pair) not in y[1])
         if part == "features":
             features = X[1].features.copy()

@@ -179,5 +179,5 @@ def test_not_fitted(method):
 
 
 def test_unknown_parameters():
-    with pytest.raises(TypeError, match="MatchingSVM: got an unexpected keyword argument 'n_jobs'"):
+    with pytest.raises(TypeError, match=r"MatchingSVM\.__init__\(\) got an unexpected keyword argument 'n_jobs'"):
         MatchingSVM(n_jobs=2)

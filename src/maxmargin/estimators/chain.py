@@ -140,7 +140,10 @@ class ChainSVM(LabelingEstimator):
     >>> reader = ChainSVM(lam=0.03, random_state=0).fit(dates.X_train, dates.y_train)
     >>> bool(reader.gap_ <= reader.tol)
     True
-    >>> reader.predict(dates.X_test[:1])[0].tolist(), dates.y_test[0].tolist()
+    >>> reader.score(dates.X_test, dates.y_test) > 0.7  # a quarter of the digits is illegible
+    True
+    >>> reader.predict(dates.X_test)[0].shape, reader.transitions_.shape
+    ((8,), (10, 10))
     """
 
     boundary_ = Learned()

@@ -14,19 +14,62 @@ from .arrays import as_any_array, take
 
 
 class Tree(NamedTuple):
-    """A rooted tree or forest to be labelled; a plain tuple means the same."""
+    """A rooted tree or forest to be labelled; a plain tuple means the same.
 
-    features: Any  # (T, F) array or sparse matrix, or T feature dicts
-    heads: Any  # (T,) the parent of each node, -1 for roots
-    edge_features: Any = None  # (T, E): row t of the edge from t to its parent; those of roots do not count
+    Parameters
+    ----------
+    features : array or sparse matrix of shape (T, F), or list of T dicts
+        What the nodes look like.
+    heads : array of int of shape (T,)
+        The parent of each node, -1 for roots.
+    edge_features : array or sparse matrix of shape (T, E) or None, default=None
+        Row t is of the edge from t to its parent; those of roots do not count.
+
+    See Also
+    --------
+    maxmargin.TreeSVM : Learns from such samples.
+
+    Examples
+    --------
+    >>> from maxmargin import Tree
+    >>> sentence = Tree([{"word": "cats"}, {"word": "sleep"}], heads=[1, -1])
+    >>> sentence.heads
+    [1, -1]
+    """
+
+    features: Any
+    heads: Any
+    edge_features: Any = None
 
 
 class Graph(NamedTuple):
-    """A graph to be labelled; a plain tuple means the same."""
+    """A graph to be labelled; a plain tuple means the same.
 
-    features: Any  # (T, F) array or sparse matrix, or T feature dicts
-    edges: Any  # (m, 2) pairs of nodes; which comes first matters to the weights
-    edge_features: Any = None  # (m, E)
+    Parameters
+    ----------
+    features : array or sparse matrix of shape (T, F), or list of T dicts
+        What the nodes look like.
+    edges : array of int of shape (m, 2)
+        Pairs of nodes, counted from 0; which comes first matters to the weights.
+    edge_features : array or sparse matrix of shape (m, E) or None, default=None
+        What the edges look like.
+
+    See Also
+    --------
+    maxmargin.GraphSVM : Learns from such samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Graph
+    >>> triangle = Graph(np.eye(3), edges=[(0, 1), (1, 2), (2, 0)])
+    >>> len(triangle.edges)
+    3
+    """
+
+    features: Any
+    edges: Any
+    edge_features: Any = None
 
 
 class Split(NamedTuple):
