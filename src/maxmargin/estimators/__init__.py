@@ -4,7 +4,7 @@ from ._encoded import Encoded
 from .box import BoxSVM
 from .chain import ChainSVM
 from .cv import ChainSVMCV, MulticlassSVMCV
-from .graph import GraphSVM, TreeSVM
+from .graph import GraphSVM
 from .inputs.boxes import Proposals
 from .inputs.graphs import Graph, Tree
 from .inputs.matchings import Bipartite
@@ -12,6 +12,7 @@ from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
 from .path import EstimatorPath, lam_grid, regularization_path
 from .pose import PoseSVM
+from .tree import TreeSVM
 
 __all__ = [
     "Bipartite",

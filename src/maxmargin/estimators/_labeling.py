@@ -35,7 +35,11 @@ class LabelingEstimator(MaxMarginEstimator):
     n_edge_features_in_: int | None
     vectorizer_: Any
     _weights: Weights
-    _answers = frozenset({TOP, MAX_MARGINALS, MARGINALS})  # what may be asked beside the best labeling
+
+    @property
+    def _answers(self) -> frozenset[str]:
+        """What may be asked beside the best labeling."""
+        return frozenset({TOP, MAX_MARGINALS, MARGINALS})
 
     @abstractmethod
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:

@@ -105,7 +105,7 @@ class Cut(Method):
 
 
 @dataclass(frozen=True)
-class Relaxation(Method):
+class LinearProgram(Method):
     """A linear relaxation, for any graph: labelings come with a bound on the score of the best."""
 
     answers = frozenset({BOUNDS})
@@ -129,5 +129,5 @@ class Relaxation(Method):
 GRAPH_METHODS: dict[str, Callable[[int], Method]] = {
     "junction": Junction,
     "cut": lambda max_width: Cut(),
-    "lp": lambda max_width: Relaxation(),
+    "lp": lambda max_width: LinearProgram(),
 }
