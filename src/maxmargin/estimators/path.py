@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,12 +17,15 @@ from ..solvers.path.runs import Effort, Run, certified
 from ..solvers.result import COLUMNS
 from ._base import MaxMarginEstimator, certificate_of
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class EstimatorPath:
     """Models for every lam, as `regularization_path` and `lam_grid` return them.
 
     What a `maxmargin.solvers.Path` tells of its weights this tells, too: breakpoints, gaps, hinges, norms, passes,
-    oracle_calls, seconds, lam_end, ended, worst_gap, coef_at, primal_at, dual_at, gap_at, certify and plot.
+    oracle_calls, seconds, lam_end, ended, worst_gap, coef_at, primal_at, dual_at, gap_at and certify.
 
     Attributes
     ----------
@@ -80,7 +83,7 @@ class EstimatorPath:
         return len(self.path)
 
     def __repr__(self) -> str:
-        return repr(self.path).replace("<Path", f"<Path of {type(self.estimator).__name__}:", 1)
+        return repr(self.path).replace("<Path", f"<{type(self.estimator).__name__} path", 1)
 
     @property
     def scores(self) -> np.ndarray | None:
@@ -102,6 +105,22 @@ class EstimatorPath:
         """
         self.path.resume(lam_min, **given)
         return self
+
+    def plot(self, figure: Figure | None = None) -> Figure:
+        """Draw gap, hinge loss, |w|, cost and, after `select`, scores along lam.
+
+        Parameters
+        ----------
+        figure : Figure or None, default=None
+            Where to draw; None makes one.
+
+        Returns
+        -------
+        figure : Figure
+        """
+        from ..plotting import plot_path
+
+        return plot_path(self, figure=figure)
 
     def estimator_at(self, lam: float) -> Any:
         """Make a fitted estimator for a lam, with its certificate.
