@@ -1,4 +1,4 @@
-"""Flatten and encode label sequences and sample weights, or say which sample is wrong and why."""
+"""Flatten and encode label sequences, or say which sample is wrong and why."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from ._inputs_arrays import as_array, as_float64
-from ._inputs_sequences import place_of
+from .arrays import as_array
+from .sequences import place_of
 
 _WIDEST_TEXT = 64  # longer labels stay objects: one long string would widen every entry of a "U" array
 _NUMBER = (int, float, np.integer, np.floating, np.bool_)
@@ -61,29 +61,6 @@ def encode_labels(flat_labels: np.ndarray, offsets: np.ndarray, classes: Any = N
     if len(codes) != len(classes):
         raise ValueError("classes holds a label twice")
     return np.fromiter(map(codes.get, labels, repeat(-1)), dtype=np.int32, count=len(labels)), classes
-
-
-def check_sample_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> np.ndarray:
-    """One finite, non-negative float64 weight per sample, not all zero; None gives ones, a number is repeated."""
-    if sample_weight is None:
-        return np.ones(n)
-    weights = np.asarray(sample_weight)
-    if weights.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got dtype {weights.dtype}")
-    if weights.ndim == 0:
-        weights = np.full(n, weights)
-    if weights.shape != (n,):
-        raise ValueError(f"{name}.shape == {weights.shape}, expected {(n,)}: one weight per sample")
-    weights = as_float64(weights)
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if wrong.any():
-        i = int(wrong.argmax())
-        raise ValueError(f"{name}, sample {i}: weight {weights[i]} must be finite and non-negative")
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if not 0 < total < np.inf:
-        raise ValueError(f"{name} sums to {total}: at least one weight must be above zero, and the sum finite")
-    return weights
 
 
 def unstack(flat_values: np.ndarray, offsets: np.ndarray) -> list[np.ndarray]:

@@ -7,16 +7,35 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._parameters import check_count
-from ..structures.boxes import BoxCandidates, DenseImage, Image, WordImage
-from ._inputs_arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
+from ..._parameters import check_count
+from ...structures.boxes import BoxCandidates, DenseImage, Image, WordImage
+from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
 
 
 class Proposals(NamedTuple):
-    """Boxes of one image that may be predicted."""
+    """Boxes of one image that may be predicted.
 
-    boxes: Any  # (c, 4) left, top, right, bottom
-    features: Any  # (c, F)
+    Parameters
+    ----------
+    boxes : array of shape (c, 4)
+        (left, top, right, bottom) of each, right and bottom excluded.
+    features : array of shape (c, F)
+        What the boxes look like.
+
+    See Also
+    --------
+    maxmargin.BoxSVM : Learns from such samples, or from whole images.
+
+    Examples
+    --------
+    >>> from maxmargin import Proposals
+    >>> sample = Proposals([(0, 0, 4, 4), (2, 2, 6, 5)], features=[[1.0, 0.0], [0.0, 1.0]])
+    >>> len(sample.boxes)
+    2
+    """
+
+    boxes: Any
+    features: Any
 
 
 MOST_WORDS = 2**31

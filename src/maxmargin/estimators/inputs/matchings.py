@@ -8,17 +8,38 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..structures.matching import Candidates
-from ._inputs_arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
+from ...structures.matching import Candidates
+from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
 
 
 class Bipartite(NamedTuple):
-    """Rows and columns to be matched, and which pairs of them may be; a plain tuple means the same."""
+    """Rows and columns to be matched, and which pairs of them may be; a plain tuple means the same.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        How many there are.
+    pairs : array of int of shape (c, 2)
+        Row and column of each candidate.
+    features : array or sparse matrix of shape (c, F)
+        What the candidates look like.
+
+    See Also
+    --------
+    maxmargin.MatchingSVM : Learns from such samples.
+
+    Examples
+    --------
+    >>> from maxmargin import Bipartite
+    >>> sample = Bipartite(2, 3, pairs=[(0, 0), (1, 0), (1, 2)], features=[[0.5], [0.1], [0.9]])
+    >>> sample.n_columns
+    3
+    """
 
     n_rows: int
     n_columns: int
-    pairs: Any  # (c, 2) row and column of each candidate
-    features: Any  # (c, F) array or sparse matrix
+    pairs: Any
+    features: Any
 
 
 WANTED = "an (n, m, F) array or a tuple (n_rows, n_columns, pairs, features)"

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from ._inputs_arrays import as_array, as_float64, refuse_mask
+from .arrays import as_array, as_float64, refuse_mask, rows_of, take
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 
@@ -23,6 +23,15 @@ class Stacked(NamedTuple):
     rows: np.ndarray | sp.csr_matrix  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
     offsets: np.ndarray  # int64, (n + 1,)
     flat: bool  # one stacked matrix was given, so outputs are flat too
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+    def take(self, kept: np.ndarray) -> Stacked:
+        """Some of the sequences."""
+        rows = take(self.rows, rows_of(self.lengths, kept))
+        return Stacked(rows, _offsets_of(self.lengths[kept]), self.flat)
 
 
 def stack_sequences(
@@ -72,6 +81,26 @@ def stack_sequences(
     rows = _join_csr(blocks, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
     _check_finite(rows, offsets, name)
     return Stacked(rows, offsets, flat)
+
+
+def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
+    """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
+    pairs = [_is_pair(sample) for sample in X] if isinstance(X, (list, tuple)) else []
+    if not any(pairs):
+        return X, None
+    if not all(pairs):
+        odd = pairs.index(not pairs[0])
+        raise ValueError(f"X, sample {odd}: all samples must be tuples (features, edge_features), or none")
+    return [sample[0] for sample in X], [sample[1] for sample in X]
+
+
+def _is_pair(sample: Any) -> bool:
+    if not isinstance(sample, tuple) or len(sample) != 2:
+        return False
+    first = sample[0]
+    # a sequence may itself be a tuple of two positions: those have one dimension, lists of dicts or of rows have two
+    listed = isinstance(first, (list, tuple)) and len(first) > 0
+    return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
 
 
 def needs_vectorizer(X: Any) -> bool:

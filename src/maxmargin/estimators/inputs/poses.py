@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..inference.pose import make_part_tree
-from ..structures.pose import Grid
-from ._inputs_arrays import as_any_array, as_features, read_list, read_outputs, same_width
+from ...structures.pose import Grid, check_tree
+from .arrays import as_any_array, as_features, read_list, read_outputs, same_width
 
 
 def read_grids(X: Any, n_features: int | None = None, estimator: str = "estimator") -> list[Grid]:
@@ -43,7 +42,7 @@ def check_parents(parents: Any, n_parts: int) -> np.ndarray:
         part = int(np.argmax(outside))
         raise ValueError(f"{wanted}, but that of part {part} is {given[part]}")
     try:
-        return make_part_tree(given).parents
+        return check_tree(given)
     except ValueError as error:
         raise ValueError(f"parents: {str(error).partition(': ')[2]}; make the parts a tree") from error
 

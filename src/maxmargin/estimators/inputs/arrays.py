@@ -32,6 +32,21 @@ def read_outputs(y: Any, n: int, wanted: str, name: str = "y") -> Any:
     return y
 
 
+def take(values: Any, kept: np.ndarray) -> Any:
+    """Those of some samples, or of some positions; what there is itself, not a copy, where they are all."""
+    n = values.shape[0] if hasattr(values, "shape") else len(values)
+    if len(kept) == n:
+        return values
+    return values[kept] if hasattr(values, "shape") else [values[i] for i in kept]
+
+
+def rows_of(counts: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Which rows are those of some samples, where each sample has `counts` rows, one sample after the other."""
+    chosen = np.zeros(len(counts), bool)
+    chosen[kept] = True
+    return np.flatnonzero(np.repeat(chosen, counts))
+
+
 def as_array(x: Any, where: str) -> np.ndarray:
     """An array-like other than a list as an ndarray of at least one dimension."""
     refuse_mask(x, where)

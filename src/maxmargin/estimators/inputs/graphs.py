@@ -2,29 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ._inputs_arrays import as_any_array
+from .arrays import as_any_array, take
 
 
 class Tree(NamedTuple):
-    """A rooted tree or forest to be labelled; a plain tuple means the same."""
+    """A rooted tree or forest to be labelled; a plain tuple means the same.
 
-    features: Any  # (T, F) array or sparse matrix, or T feature dicts
-    heads: Any  # (T,) the parent of each node, -1 for roots
-    edge_features: Any = None  # (T, E): row t of the edge from t to its parent; those of roots do not count
+    Parameters
+    ----------
+    features : array or sparse matrix of shape (T, F), or list of T dicts
+        What the nodes look like.
+    heads : array of int of shape (T,)
+        The parent of each node, -1 for roots.
+    edge_features : array or sparse matrix of shape (T, E) or None, default=None
+        Row t is of the edge from t to its parent; those of roots do not count.
+
+    See Also
+    --------
+    maxmargin.TreeSVM : Learns from such samples.
+
+    Examples
+    --------
+    >>> from maxmargin import Tree
+    >>> sentence = Tree([{"word": "cats"}, {"word": "sleep"}], heads=[1, -1])
+    >>> sentence.heads
+    [1, -1]
+    """
+
+    features: Any
+    heads: Any
+    edge_features: Any = None
 
 
 class Graph(NamedTuple):
-    """A graph to be labelled; a plain tuple means the same."""
+    """A graph to be labelled; a plain tuple means the same.
 
-    features: Any  # (T, F) array or sparse matrix, or T feature dicts
-    edges: Any  # (m, 2) pairs of nodes; which comes first matters to the weights
-    edge_features: Any = None  # (m, E)
+    Parameters
+    ----------
+    features : array or sparse matrix of shape (T, F), or list of T dicts
+        What the nodes look like.
+    edges : array of int of shape (m, 2)
+        Pairs of nodes, counted from 0; which comes first matters to the weights.
+    edge_features : array or sparse matrix of shape (m, E) or None, default=None
+        What the edges look like.
+
+    See Also
+    --------
+    maxmargin.GraphSVM : Learns from such samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Graph
+    >>> triangle = Graph(np.eye(3), edges=[(0, 1), (1, 2), (2, 0)])
+    >>> len(triangle.edges)
+    3
+    """
+
+    features: Any
+    edges: Any
+    edge_features: Any = None
 
 
 class Split(NamedTuple):
@@ -33,6 +78,23 @@ class Split(NamedTuple):
     features: list[Any]
     links: list[Any]
     edge_features: list[Any] | None
+
+    def take(self, kept: np.ndarray) -> Split:
+        """Some of the samples."""
+        of_edges = None if self.edge_features is None else take(self.edge_features, kept)
+        return Split(take(self.features, kept), take(self.links, kept), of_edges)
+
+
+@contextmanager
+def numbered(kept: np.ndarray) -> Iterator[None]:
+    """Let errors about some of the samples, which count these, name them as users do."""
+    try:
+        yield
+    except ValueError as error:
+        named = re.fullmatch(r"(?:X, )?sample (\d+)(.*)", str(error), re.DOTALL)
+        if named is None:
+            raise
+        raise ValueError(f"X, sample {kept[int(named[1])]}{named[2]}") from error
 
 
 def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:
@@ -53,26 +115,6 @@ def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:
         raise ValueError(f"X, sample {odd}: all samples must have edge_features, or none; compare sample 0")
     edge_features = [sample[2] for sample in samples] if given[0] else None
     return Split([sample[0] for sample in samples], [sample[1] for sample in samples], edge_features)
-
-
-def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
-    """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
-    pairs = [_is_pair(sample) for sample in X] if isinstance(X, (list, tuple)) else []
-    if not any(pairs):
-        return X, None
-    if not all(pairs):
-        odd = pairs.index(not pairs[0])
-        raise ValueError(f"X, sample {odd}: all samples must be tuples (features, edge_features), or none")
-    return [sample[0] for sample in X], [sample[1] for sample in X]
-
-
-def _is_pair(sample: Any) -> bool:
-    if not isinstance(sample, tuple) or len(sample) != 2:
-        return False
-    first = sample[0]
-    # a sequence may itself be a tuple of two positions: those have one dimension, lists of dicts or of rows have two
-    listed = isinstance(first, (list, tuple)) and len(first) > 0
-    return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
 
 
 def stack_heads(heads: list[Any], offsets: np.ndarray) -> np.ndarray:
