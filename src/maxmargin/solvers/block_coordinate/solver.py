@@ -13,7 +13,7 @@ from ..parts.choice import as_part
 from ..parts.lengths import FixedLength
 from ..parts.memory import Memory, NoMemory
 from ..parts.samplers import Sampling, as_sampling
-from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, change_block, fitted_step
+from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, change_block, fitted_step, traits
 from .engine import BlockEngine, Parts
 
 
@@ -87,14 +87,14 @@ class BlockFrankWolfe(Solver):
         self.acceleration = acceleration
 
     def requires(self) -> set[Need]:
-        return super().requires() | self.chosen_step().requires
+        return super().requires() | traits(self.chosen_step()).requires
 
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> BlockEngine:
         check_averaging(self.averaging)
         if not self.line_search and self.acceleration is not None:
             raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
         step, rule = self.chosen_step(), as_cache(self.cache)
-        if rule is not None and not step.takes_outputs:
+        if rule is not None and not traits(step).takes_outputs:
             raise ValueError(f"a cache goes with steps to outputs, not with step={self.step!r}")
         parts = Parts(
             sampling=as_sampling(self.sampling, knows_gaps=True),
@@ -122,7 +122,7 @@ class BlockFrankWolfe(Solver):
 
 def memory_for(problem: Any, step: Any, cache: Cache | None) -> Memory | NoMemory:
     """What a step and a cache need to remember."""
-    if step.remembers:
+    if traits(step).remembers:
         return growing_memory(problem, cache or Cache())
     if cache is None:
         return NoMemory()

@@ -58,9 +58,6 @@ class FrankWolfeStep(NamedTuple):
 
     length: Any = ExactLength()
     toward: ToCorner = ToCorner()
-    remembers = False  # whether outputs must be known by name
-    takes_outputs = True  # and whether remembered ones may stand for the oracle's
-    requires = frozenset[Need]()  # of a structure
 
 
 class AwayStep(NamedTuple):
@@ -68,8 +65,6 @@ class AwayStep(NamedTuple):
 
     length: Any = ExactLength()
     toward: ToCorner = ToCorner()
-    remembers, takes_outputs = True, True
-    requires = frozenset[Need]()
 
 
 class PairwiseStep(NamedTuple):
@@ -84,16 +79,40 @@ class PairwiseStep(NamedTuple):
     length: Any = ExactLength()
     toward: ToCorner = ToCorner()
     between: BetweenCorners = BetweenCorners()
-    remembers, takes_outputs = True, True
-    requires = frozenset[Need]()
 
 
 class OptimalStep(NamedTuple):
     """The block becomes the best that it can be while the others stay, in closed form."""  # crammer01, keerthi08
 
     into: Any = None  # where it goes: room that `fitted_step` makes
-    remembers, takes_outputs = False, False
-    requires = frozenset({Need.OPTIMA})
+
+
+class Traits(NamedTuple):
+    """What a step needs."""
+
+    remembers: bool  # outputs known by name
+    takes_outputs: bool  # goes to outputs, so that remembered ones may stand for the oracle's
+    requires: frozenset[Need] = frozenset()  # of a structure
+
+
+@verb
+def traits(step):
+    """What a step needs of the other parts, and of a structure."""
+
+
+@implements(traits, FrankWolfeStep)
+def _(step):
+    return Traits(remembers=False, takes_outputs=True)
+
+
+@implements(traits, AwayStep, PairwiseStep)
+def _(step):
+    return Traits(remembers=True, takes_outputs=True)
+
+
+@implements(traits, OptimalStep)
+def _(step):
+    return Traits(remembers=False, takes_outputs=False, requires=frozenset({Need.OPTIMA}))
 
 
 @verb
