@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def no_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     """All kernels run interpreted: what is small takes less time so."""
-    monkeypatch.setattr("maxmargin._compile.runs_compiled", lambda *parts: False)
+    monkeypatch.setattr("maxmargin._compile.kernels.runs_compiled", lambda *parts: False)
 
 
 @pytest.fixture(autouse=True)

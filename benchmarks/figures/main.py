@@ -74,7 +74,7 @@ def measure(plan: Plan, minutes: float, workers: int, runs: Runs, keep: Callable
     """Add runs to `runs`: first what is known once, then rounds of one seed a solver while time is left."""
     began = time.perf_counter()
     trial = load_trial(plan.data, plan.n)
-    names = [name for name, entry in SOLVERS.items() if entry.suits(trial.problem)]
+    names = [name for name, entry in SOLVERS.items() if entry.suits(trial)]
     for name in names:
         warm(plan.data, plan.n, name)  # kernels are there before processes share them
     pilots = [

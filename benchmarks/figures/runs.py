@@ -22,7 +22,7 @@ from maxmargin.solvers import (
     get_solver,
 )
 from maxmargin.solvers.driver import drive
-from maxmargin.structures.verbs import can_decode, can_expect
+from maxmargin.structures.verbs import offers
 
 from .._report import effort_to
 from .._trials import Trial, load_trial
@@ -44,9 +44,12 @@ class Entry(NamedTuple):
 
     make: Callable[[Trial, float, float], Solver]  # of the problem, lam, and the tuned length of a first step
     seeded: bool = True
-    suits: Callable[[Any], bool] = lambda problem: True
     tries: np.ndarray | None = None  # lengths of first steps
     least: float = 1.0  # passes between two looks
+
+    def suits(self, trial: Trial) -> bool:
+        """Whether the structure offers what the solver requires."""
+        return self.make(trial, 1.0, 0.5).requires() <= offers(trial.problem)
 
 
 def accelerated(trial: Trial, lam: float, length: float) -> Solver:
@@ -67,8 +70,8 @@ SOLVERS: dict[str, Entry] = {
     ),
     "cutting plane, 1 slack": Entry(lambda *_: CuttingPlane("one", gap_every=FREE), seeded=False),
     "cutting plane, n slacks": Entry(lambda *_: CuttingPlane("n"), least=CuttingPlane("n").gap_every),
-    "exp. gradient": Entry(lambda *_: ExponentiatedGradient(gap_every=ALL), suits=can_expect),
-    "perceptron": Entry(lambda *_: Perceptron(gap_every=ALL), suits=can_decode),
+    "exp. gradient": Entry(lambda *_: ExponentiatedGradient(gap_every=ALL)),
+    "perceptron": Entry(lambda *_: Perceptron(gap_every=ALL)),
 }
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from benchopt import BaseDataset, BaseSolver
 from benchopt.stopping_criterion import SufficientProgressCriterion
 
+from maxmargin.structures.verbs import offers
+
 ROOT = Path(__file__).resolve().parents[3]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # benchopt's command does not look into the current folder
@@ -41,13 +43,9 @@ class MaxMarginSolver(BaseSolver):
     def make(self, problem: Any, lam: float) -> Any:
         raise NotImplementedError
 
-    def suits(self, problem: Any) -> str | None:
-        """None, or why the solver cannot be used."""
-        return None
-
     def skip(self, trial: Trial, lam: float) -> tuple[bool, str | None]:
-        reason = self.suits(trial.problem)
-        return reason is not None, reason
+        missing = self.make(trial.problem, lam).requires() - offers(trial.problem)
+        return bool(missing), f"the structure does not offer {', '.join(need.name.lower() for need in missing)}"
 
     def set_objective(self, trial: Trial, lam: float) -> None:
         self.problem, self.lam = trial.problem, lam
