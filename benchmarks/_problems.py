@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import GraphSVM, datasets
-from maxmargin.estimators._base import Posed
-from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
+from maxmargin.estimators import Encoded
+from maxmargin.estimators.inputs.labels import encode_labels, stack_labels
+from maxmargin.estimators.inputs.sequences import stack_sequences
 from maxmargin.structures import make_chain_problem
 from maxmargin.structures.multiclass import make_multiclass_problem
 
@@ -42,10 +43,10 @@ def scaled_graphs(data: Any, *parts: str) -> list[list[tuple[np.ndarray, np.ndar
 
 
 @cache
-def horses() -> Posed:
+def horses() -> Encoded:
     """Graphs for minimum cuts, with the indices of the weights that must be >= 0."""
     data = datasets.fetch_horses()
-    return GraphSVM(inference="cut")._pose(*scaled_graphs(data, "train"), data.y_train)
+    return GraphSVM(inference="cut").encode(*scaled_graphs(data, "train"), data.y_train)
 
 
 MAKERS: dict[str, Callable[[], Any]] = {

@@ -24,11 +24,11 @@ class Trial:
     def __init__(self, model: Any, train: tuple[Any, Any], test: tuple[Any, Any], test_error: Callable, **given: Any):
         self.model, self.train, self.test = clone(model), train, test
         self.test_error = test_error  # of a model
-        self.posed = self.model._pose(*train, **given)
+        self.encoded = self.model.encode(*train, **given)
 
     @property
     def problem(self) -> Any:
-        return self.posed.problem
+        return self.encoded.problem
 
     @property
     def n(self) -> int:
@@ -38,8 +38,7 @@ class Trial:
         return Passes(self.problem, None).primal(w, lam)
 
     def error(self, w: np.ndarray) -> float:
-        self.model._become({**self.posed.fitted, **self.posed.unpack(w)})
-        return self.test_error(self.model)
+        return self.test_error(self.encoded.model(w))
 
 
 def stacked(parts: list[Any]) -> Any:
@@ -66,7 +65,7 @@ def alignments(data: Any, n: int | None) -> Trial:
     def test_error(model: MatchingSVM) -> float:
         return test.error_rate(model.predict(test.X))
 
-    model = MatchingSVM(cost=(1.0, MISSED))
+    model = MatchingSVM(cost_matrix=[[0.0, 1.0], [MISSED, 0.0]])
     return Trial(model, (train.X, train.y), (test.X, test.y), test_error, ignored=train.ignored)
 
 

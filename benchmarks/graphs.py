@@ -154,7 +154,7 @@ def solve(relax_one: Callable[..., Relaxed], plan: Any, scores: list[tuple[np.nd
 def look_at_relaxations(task: Task, model: Any) -> list[Bar]:
     """Those of the training samples with the loss, and of the test samples, under the weights learned."""
     scored, _ = model._lay_out(task.test[0])
-    augmented = model._pose(*task.train).problem.structure
+    augmented = model.encode(*task.train).problem.structure
     scores = {
         "training": (augmented.problem.plan, [augmented.scores(scored.w, i) for i in range(augmented.n_samples)]),
         "test": (scored.plan, list(sample_scores(scored.sites, scored.links, scored.plan, scored.w, scored.n_labels))),

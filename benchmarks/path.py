@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 
 from maxmargin import ChainSVM, ChainSVMCV, datasets
 from maxmargin import lam_grid as estimator_grid
-from maxmargin.estimators._base import solver_for
 from maxmargin.solvers import BlockFrankWolfe, Path, lam_grid, regularization_path
 from maxmargin.solvers.path.follow import PAPER_GRID
 from maxmargin.solvers.path.rules import ApproximatePath, PathEnd, Step
@@ -67,7 +66,7 @@ def letters(quick: bool) -> Task:
 
 def cuts(quick: bool) -> Task:
     names = ("auto",) if quick else ("pairwise, gap, cache", "auto")
-    solvers = {name: solver_for(SOLVERS[name], horses()) for name in names}
+    solvers = {name: horses().solver(SOLVERS[name]) for name in names}
     return Task("horses", horses().problem, solvers, tuple(lam for lam in PAPER_GRID if lam >= 2**-3))
 
 

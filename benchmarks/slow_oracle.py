@@ -17,7 +17,8 @@ import numpy as np
 from numba import njit
 
 from maxmargin import datasets
-from maxmargin.estimators._inputs import encode_labels, stack_labels, stack_sequences
+from maxmargin.estimators.inputs.labels import encode_labels, stack_labels
+from maxmargin.estimators.inputs.sequences import stack_sequences
 from maxmargin.inference.chain.passes import viterbi
 from maxmargin.solvers import BlockFrankWolfe, Result, Solver, get_solver
 from maxmargin.structures import make_chain_problem

@@ -99,7 +99,7 @@ class Setting(NamedTuple):
 
 def learn(train: Pairs, setting: Setting) -> MatchingSVM:
     posed = WAYS[setting.way].pose(train)
-    model = MatchingSVM(setting.lam, cost=(1.0, setting.missed), tol=TOL, random_state=0)
+    model = MatchingSVM(setting.lam, cost_matrix=[[0.0, 1.0], [setting.missed, 0.0]], tol=TOL, random_state=0)
     return model.fit(posed.X, posed.y, ignored=posed.ignored)
 
 

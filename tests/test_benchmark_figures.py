@@ -27,7 +27,7 @@ def module(no_compilation, monkeypatch):
 def test_a_trial_knows_primal_values_and_test_errors(module):
     trial = module("_trials").load_trial("dates", 6)
     fitted = trial.model.set_params(lam=0.1, solver="bcfw", max_passes=20, tol=1.0).fit(*trial.train)
-    w = fitted._pack()
+    w = fitted._weights.flat
     primal, expected = trial.primal(w, 0.1), 1 - fitted.score(*trial.test)
     assert_allclose(primal, fitted.primal_)
     assert_allclose(trial.error(w), expected)

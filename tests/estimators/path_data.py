@@ -38,4 +38,6 @@ def single_of(model, **parameters):
 
 
 def fitted(model):
-    return {name: value for name, value in vars(model).items() if name.endswith("_")}
+    """Attributes, those that are views of the weights included."""
+    names = [name for name in dir(model) if name.endswith("_") and not name.startswith("_")]
+    return {name: getattr(model, name) for name in names if hasattr(model, name)}

@@ -65,8 +65,8 @@ def loss_of(truth, positions, radius):
 
 def enumerated(model, weight=None):
     """The problem of a model, and its optimum with springs that do not push, by an independent QP solver."""
-    posed = model._pose(X, Y, weight)
-    own = posed.problem.structure
+    encoded = model.encode(X, Y, weight)
+    own = encoded.problem.structure
     shapes = [grid.shape for grid in own.grids]
     parents, n_types = own.model.tree.parents, own.model.anchors.shape[1]
     flat = [np.append(pose.positions, pose.types) for pose in own.y]
@@ -80,7 +80,7 @@ def enumerated(model, weight=None):
         lambda i, y: own.joint_feature(i, unflat(y)),
         lambda i, y: loss_of(own.y[i].positions, unflat(y).positions, own.radius[i]),
         flat,
-        posed.problem.weight,
+        encoded.problem.weight,
     )
     lower = np.full(reference.d, -np.inf)
     lower[own.model.stiffness_places()] = 0.0

@@ -95,9 +95,8 @@ def test_marginals():
 
 
 @IMAGES
-def test_marginals_of_images_are_refused(kind):
-    with pytest.raises(NotImplementedError, match="give `Proposals`, whose boxes are few, or ask for the k best"):
-        model_of(tol=0.5).fit(X[kind], Y).predict_marginals(X[kind])
+def test_images_have_no_marginals(kind):
+    assert not hasattr(model_of(tol=0.5).fit(X[kind], Y), "predict_marginals")
 
 
 def test_truth_that_is_not_proposed():
@@ -147,8 +146,8 @@ def test_n_words():
 def test_size_of_images_does_not_matter():
     """Twice as many pixels a side, and boxes with them: what is learned from stays."""
     doubled = np.kron(X["dense"][0].transpose(2, 0, 1), np.ones((2, 2))).transpose(1, 2, 0)
-    small = model_of()._pose(X["dense"][:1], Y[:1]).problem
-    large = model_of()._pose([doubled], [2 * np.array(Y[0])]).problem
+    small = model_of().encode(X["dense"][:1], Y[:1]).problem
+    large = model_of().encode([doubled], [2 * np.array(Y[0])]).problem
     for box in outputs("dense", 0):
         one, two = small.feature(0, np.array(box)), large.feature(0, 2 * np.array(box))
         assert_allclose(two.values, one.values, atol=1e-14)

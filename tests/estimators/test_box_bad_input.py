@@ -151,5 +151,5 @@ def test_not_fitted(method):
 
 
 def test_unknown_parameters():
-    with pytest.raises(TypeError, match="BoxSVM: got an unexpected keyword argument 'n_jobs'"):
+    with pytest.raises(TypeError, match=r"BoxSVM\.__init__\(\) got an unexpected keyword argument 'n_jobs'"):
         BoxSVM(n_jobs=2)

@@ -67,7 +67,7 @@ def test_objective_and_predictions_by_enumeration(n_edge_features):
 def test_no_other_weights_are_better():
     X, y = make_graphs()
     model = GraphSVM(lam=0.1, tol=1e-7, inference="cut", random_state=0, max_passes=5000).fit(X, y)
-    problem = model._pose(X, y).problem
+    problem = model.encode(X, y).problem
     assert isinstance(problem, PairwiseProblem)
     free = BlockFrankWolfe("gap", step="pairwise").solve(problem, 0.1, tol=1e-7, max_passes=3000, random_state=0)
     if np.all(free.w[-3:] >= 0):  # the bounds do not bind: the same optimum
@@ -75,11 +75,8 @@ def test_no_other_weights_are_better():
     assert model.primal_ >= free.dual - 1e-7
 
 
-def test_marginals_are_refused():
-    X, y = make_graphs()
-    model = GraphSVM(lam=1.0, tol=0.1, inference="cut").fit(X, y)
-    with pytest.raises(NotImplementedError, match="#P-hard"):
-        model.predict_marginals(X)
+def test_there_are_no_marginals():
+    assert not hasattr(GraphSVM(inference="cut"), "predict_marginals")
 
 
 def test_sparse_edge_features_pickle_and_clone():
@@ -140,12 +137,33 @@ def test_weights_that_are_no_costs():
     """A model of another kind, or changed by hand, has edges that no cut can answer for."""
     X, y = make_graphs()
     model = GraphSVM(tol=0.5, max_passes=20).fit(X, y).set_params(inference="cut")
-    with pytest.raises(ValueError, match=r'transitions_: .* no cost >= 0 .* inference="cut" needs: fit again'):
+    with pytest.raises(ValueError, match=r'transitions: .* no cost >= 0 .* inference="cut" needs: fit again'):
         model.predict(X)
-    model.fit(X, y).predict(X)
-    model.edge_coef_[1] = 1 - np.eye(2)
-    with pytest.raises(ValueError, match=r"edge_coef_, edge feature 1: .* no cost >= 0"):
-        model.predict(X)
+    before = model.fit(X, y).predict(X)
+    with pytest.raises(ValueError, match="read-only"):
+        model.edge_coef_[1] = 1 - np.eye(2)
+    changed = model.edge_coef_.copy()
+    changed[1] = 1 - np.eye(2)
+    with pytest.raises(ValueError, match=r"edge_coef, edge feature 1: .* no cost >= 0"):
+        model.edge_coef_ = changed
+    assert all(map(np.array_equal, model.predict(X), before))
+
+
+def test_weights_that_are_assigned():
+    X, y = make_graphs()
+    model = GraphSVM(tol=0.5, inference="cut").fit(X, y)
+    model.transitions_ = 100.0 * (np.eye(2) - 1.0)  # labels that differ cost so much that none do
+    model.edge_coef_ = np.zeros_like(model.edge_coef_)
+    assert model.transitions_[0, 1] == -100.0 and not np.any(model.edge_coef_)
+    connected = [sample for sample in X if len(sample[1]) >= len(sample[0])]
+    assert connected and all(len(set(labels)) == 1 for labels in model.predict(connected))
+
+
+def test_labelings_of_costs_by_junction_trees():
+    X, y = make_graphs()
+    model = GraphSVM(lam=0.1, inference="cut", random_state=0).fit(X, y)
+    by_cuts = model.predict(X)
+    assert all(map(np.array_equal, model.set_params(inference="junction").predict(X), by_cuts))
 
 
 def test_masks_are_refused():

@@ -145,9 +145,20 @@ def test_sample_weights(weight):
     assert_refuses(MatchingSVM(), DENSE, Y, "sample_weight", sample_weight=weight)
 
 
-@pytest.mark.parametrize("cost", [1, (1,), (1, 2, 3), (1, -1), (np.nan, 1), (1, np.inf), ("a", 1), None, (True, 1)])
-def test_costs(cost):
-    assert_refuses(MatchingSVM(cost=cost), DENSE, Y, "cost must be two finite numbers >= 0")
+BAD_COSTS = [
+    1,
+    (1, 1),
+    np.ones((3, 3)) - np.eye(3),
+    np.eye(2),
+    [[0, -1], [1, 0]],
+    [[0, np.nan], [1, 0]],
+    [[0, np.inf], [1, 0]],
+]
+
+
+@pytest.mark.parametrize("cost_matrix", BAD_COSTS, ids=str)
+def test_costs(cost_matrix):
+    assert_refuses(MatchingSVM(cost_matrix=cost_matrix), DENSE, Y, "cost_matrix")
 
 
 @pytest.mark.parametrize("params", [{"loss": "squared"}, {"loss": None}, {"lam": 0}, {"solver": "x"}, {"tol": -1}])
@@ -168,5 +179,5 @@ def test_not_fitted(method):
 
 
 def test_unknown_parameters():
-    with pytest.raises(TypeError, match="MatchingSVM: got an unexpected keyword argument 'n_jobs'"):
+    with pytest.raises(TypeError, match=r"MatchingSVM\.__init__\(\) got an unexpected keyword argument 'n_jobs'"):
         MatchingSVM(n_jobs=2)

@@ -39,7 +39,7 @@ class Case(NamedTuple):
         return model.fit(self.X if X is None else X, self.y if y is None else y, sample_weight)
 
     def structure(self):
-        return self.model._pose(self.X, self.y).problem.structure
+        return self.model.encode(self.X, self.y).problem.structure
 
 
 def graphs():
@@ -82,7 +82,7 @@ def test_exponentiated_gradient_needs_expectations():
 def test_decoding_is_what_the_oracle_does_where_losses_do_not_matter(case):
     """Of weights so large that losses are nothing to them, both find outputs of the same score."""
     own, rng = case.structure(), np.random.default_rng(1)
-    positive = case.model._pose(case.X, case.y).positive
+    positive = case.model.encode(case.X, case.y).positive
     for _ in range(3):
         w = 1e7 * rng.normal(size=own.n_features)
         if positive is not None:
@@ -114,7 +114,7 @@ def test_expectations_of_proposals():
 
 @EACH
 def test_the_choice_of_a_solver_is_plain(case):
-    assert type(choose(case.model._pose(case.X, case.y).problem).cache) is bool
+    assert type(choose(case.model.encode(case.X, case.y).problem).cache) is bool
 
 
 WITHOUT_DATA = (

@@ -58,11 +58,11 @@ def test_every_solver(solver):
 def test_attributes_mean_what_they_say():
     """Scores by the attributes are those the solver saw; so are the loss and the best poses."""
     model = model_of(tol=0.05).fit(X, Y)
-    own = model._pose(X, Y).problem.structure
+    own = model.encode(X, Y).problem.structure
     rng = np.random.default_rng(0)
     w = rng.normal(size=own.n_features)
     w[own.model.stiffness_places()] = rng.random(len(own.model.stiffness_places()))
-    model.coef_, model.springs_ = own.model.unpack(w)
+    model.coef_, model.springs_ = own.model.unpack(w).values()
     for i, shape in enumerate(SHAPES):
         every = list(outputs(shape, model.parents_, 2))
         scores = np.array([score_of(model, X[i], pose) for pose in every])

@@ -160,5 +160,5 @@ def test_bounds_of_the_solver():
 
 
 def test_unknown_parameters():
-    with pytest.raises(TypeError, match="PoseSVM: got an unexpected keyword argument 'n_jobs'"):
+    with pytest.raises(TypeError, match=r"PoseSVM\.__init__\(\) got an unexpected keyword argument 'n_jobs'"):
         PoseSVM(n_jobs=2)

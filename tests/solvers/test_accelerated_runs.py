@@ -12,10 +12,7 @@ from maxmargin.solvers.catalyst import FIRST, LONGEST
 from maxmargin.structures import make_chain_problem
 from structures.pairs import interpreted
 
-from .conftest import named_pair, optimum
-from .test_box import bounds_of
-from .test_catalyst import EASY_LAM, LAM, each_box, interpreted_only
-from .test_family import (
+from .block_coordinate.test_solver import (
     AVERAGES,
     BOXES,
     CACHES,
@@ -29,8 +26,11 @@ from .test_family import (
     run,
     solver_of,
 )
+from .conftest import named_pair, optimum
+from .test_box import bounds_of
+from .test_catalyst import EASY_LAM, LAM, each_box, interpreted_only
+from .test_engine import flat
 from .test_two_speeds import assert_close, assert_equal, problem
-from .test_warm_start import flat
 
 SETTINGS = {
     "neither": Catalyst(),

@@ -21,8 +21,8 @@ from maxmargin.solvers.engine import State
 from reference import subgradient_descent
 
 from .conftest import EXACT, LAM, named_pair, optimum
-from .test_warm_start import OTHER_DATA
-from .test_warm_start import flat as flat_parts
+from .test_engine import OTHER_DATA
+from .test_engine import flat as flat_parts
 
 SOLVERS = {
     "subgradient": Subgradient(),

@@ -6,9 +6,9 @@ import pytest
 from maxmargin.solvers.box import make_box, truncate
 from maxmargin.solvers.objective import Bracket, Certified, DualPoint, Objective
 
-from .path_checks import BOXES
+from .block_coordinate.test_solver import each_problem, pair_of
+from .path.checks import BOXES
 from .test_box import bounds_of
-from .test_family import each_problem, pair_of
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 

@@ -10,11 +10,11 @@ from maxmargin.solvers.catalyst import CALM, LONGEST, MANY, NOISY, SHORTEST, WAS
 from maxmargin.structures import CustomProblem
 from structures.pairs import Subsets
 
+from .block_coordinate.test_solver import BOXES, each_problem, pair_of, run, solver_of
+from .parts.test_memory import alpha_of, started
 from .test_box import bounds_of
-from .test_family import BOXES, each_problem, pair_of, run, solver_of
-from .test_memory import alpha_of, started
+from .test_engine import flat
 from .test_objective import dual_value
-from .test_warm_start import flat
 
 LAM = 0.02  # small enough for acceleration
 EASY_LAM = 10.0  # too large for it

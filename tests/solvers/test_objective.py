@@ -8,8 +8,8 @@ import pytest
 from maxmargin.solvers.box import make_box
 from maxmargin.solvers.objective import DualPoint, Objective
 
+from .block_coordinate.test_solver import BOXES, LAM, each_problem, pair_of
 from .test_box import bounds_of
-from .test_family import BOXES, LAM, each_problem, pair_of
 
 GRID = np.linspace(0, 1, 501)
 

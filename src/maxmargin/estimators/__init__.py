@@ -1,21 +1,25 @@
 """scikit-learn faces: no mathematics here."""
 
-from ._inputs import Bipartite, Graph, Tree
-from ._inputs_boxes import Proposals
+from ._encoded import Encoded
 from .box import BoxSVM
 from .chain import ChainSVM
 from .cv import ChainSVMCV, MulticlassSVMCV
-from .graph import GraphSVM, TreeSVM
+from .graph import GraphSVM
+from .inputs.boxes import Proposals
+from .inputs.graphs import Graph, Tree
+from .inputs.matchings import Bipartite
 from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
 from .path import EstimatorPath, lam_grid, regularization_path
 from .pose import PoseSVM
+from .tree import TreeSVM
 
 __all__ = [
     "Bipartite",
     "BoxSVM",
     "ChainSVM",
     "ChainSVMCV",
+    "Encoded",
     "EstimatorPath",
     "Graph",
     "GraphSVM",

@@ -4,79 +4,26 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from ..solvers import Record, Solver, Status, get_solver
+from ..solvers import Record, Result, Solver, Status
 from ..structures.fingerprint import fingerprint
+from ._encoded import Encoded
 
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
-BY_KIND = ("coef_", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
-
-# What every estimator has.
-PARAMETERS: dict[str, Any] = {
-    "lam": None,
-    "solver": "auto",
-    "tol": 1e-2,
-    "max_passes": 1000,
-    "max_seconds": None,
-    "random_state": None,
-    "verbose": 0,
-    "warm_start": False,
-}
+BY_KIND = ("_weights", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
 
 
-def init_of(defaults: dict[str, Any]) -> Callable[..., None]:
-    """An ``__init__`` with these parameters, stored as they are: estimators of a family share most of them."""
-    kinds = inspect.Parameter
-    parameters = [
-        kinds(name, kinds.POSITIONAL_OR_KEYWORD if name == "lam" else kinds.KEYWORD_ONLY, default=default)
-        for name, default in defaults.items()
-    ]
-    signature = inspect.Signature([kinds("self", kinds.POSITIONAL_OR_KEYWORD), *parameters])
-
-    def __init__(self: Any, *args: Any, **given: Any) -> None:
-        try:
-            named = signature.bind(self, *args, **given).arguments
-        except TypeError as error:
-            raise TypeError(f"{type(self).__name__}: {error}") from error
-        for name, default in defaults.items():
-            setattr(self, name, named.get(name, default))
-
-    __init__.__signature__ = signature  # type: ignore[attr-defined]  # what get_params reads
-    return __init__
-
-
-def defaults_of(estimator: type) -> dict[str, Any]:
-    """The parameters of an estimator with their defaults."""
-    return {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
-
-
-class Posed(NamedTuple):
-    """Data as a problem, and how its weights become a model."""
-
-    problem: Any
-    total_weight: float  # of the samples
-    fitted: dict[str, Any]  # attributes that do not depend on the weights
-    unpack: Callable[[np.ndarray], dict[str, Any]]  # attributes from the flat weights
-    positive: Any = None  # indices of weights that must be >= 0, or the problem could not be solved
-
-
-def solver_for(solver: Any, posed: Posed) -> Solver:
-    """The solver itself, or the one a name means, with the bounds that the problem needs."""
-    chosen = get_solver(solver, posed.problem)
-    if posed.positive is None:
-        return chosen
-    if "positive" not in chosen.get_params():
-        raise ValueError(f"weights must be >= 0 here, but {type(chosen).__name__} keeps no bounds: take another solver")
-    if not (chosen.lower is None and chosen.upper is None and chosen.positive is None):
-        raise ValueError("weights are kept >= 0 here: leave lower, upper and positive of the solver out")
-    return clone(chosen).set_params(positive=posed.positive)
+def parameters_of(estimator: type) -> list[str]:
+    """The names of the parameters of an estimator."""
+    return list(inspect.signature(estimator).parameters)
 
 
 def by_sample(find: Callable[[Any], Any], samples: Iterable[Any]) -> list[Any]:
@@ -91,7 +38,22 @@ def by_sample(find: Callable[[Any], Any], samples: Iterable[Any]) -> list[Any]:
     return found
 
 
-class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
+def certificate_of(result: Result, solver: Solver) -> dict[str, Any]:
+    """The attributes that say how a model was found, and how good it is."""
+    return {
+        "primal_": result.primal,
+        "dual_": result.dual,
+        "gap_": result.gap,
+        "status_": str(result.status),
+        "solver_": solver,
+        "n_passes_": result.n_passes,
+        "n_oracle_calls_": result.n_oracle_calls,
+        "history_": result.history,
+        "_state": result.state,
+    }
+
+
+class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of the estimators. Attributes are set together when a fit is done, so a failed fit leaves nothing behind."""
 
     lam: float | None
@@ -100,23 +62,40 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
     max_passes: float
     max_seconds: float | None
     random_state: Any
-    n_jobs: int | None
     verbose: int
     warm_start: bool
-    _pose: Callable[..., Posed]  # checks and encodes what fit is given
+    n_jobs: int | None = None  # no parameter of those whose outputs are found one after the other
 
-    def _regularization(self, total_weight: float) -> float:
-        return 1.0 / total_weight if self.lam is None else self.lam
+    def _keep(self, parameters: dict[str, Any]) -> None:
+        """Store what ``__init__`` was given, its ``locals()``, as it is."""
+        for name, value in parameters.items():
+            if name != "self":
+                setattr(self, name, value)
 
-    def _fit(self, X: Any, y: Any, **given: Any) -> None:
+    @abstractmethod
+    def encode(self, X: Any, y: Any, *args: Any, **given: Any) -> Encoded:
+        """Check data and make a problem of them, without fitting.
+
+        Parameters
+        ----------
+        X, y
+            As `fit` takes them.
+        *args, **given
+            What else `fit` takes.
+
+        Returns
+        -------
+        encoded : Encoded
+            With the ``problem`` for solvers, and ``model(w)`` that makes a fitted estimator of weights.
+        """
+
+    def _fit(self, X: Any, y: Any, *, lam: float | None = None, found: Any = (), **given: Any) -> None:
         """Solve the problem and set the fitted attributes: those of the data, of the weights, and the certificate.
 
-        `given` goes with X and y.
+        `lam` is that of the estimator unless it is given, `found` are further attributes, `given` goes with X and y.
         """
-        posed = self._pose(X, y, **given)
-        problem, total_weight, fitted, unpack, _ = posed
-        lam = self._regularization(total_weight)
-        solver = solver_for(self.solver, posed)
+        encoded = self.encode(X, y, **given)
+        solver = encoded.solver(self.solver)
         root = self._init_callback_context(max_subtasks=None)
         told = {"estimator": self, "X": X, "y": y}
         told["metadata"] = {name: value for name, value in given.items() if value is not None}
@@ -125,47 +104,44 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
         def tell_callbacks(record: Record) -> bool:
             task = root.subcontext(task_name="certificate")
             task.call_on_fit_task_begin(**told)
-            return task.call_on_fit_task_end(**told, reconstruction_attributes=lambda: {**fitted, **unpack(record.w)})
+            return task.call_on_fit_task_end(**told, reconstruction_attributes=lambda: encoded.attributes(record.w))
 
         result = solver.solve(
-            problem,
-            lam,
+            encoded.problem,
+            self._regularization(encoded) if lam is None else lam,
             tol=self.tol,
             max_passes=self.max_passes,
             max_seconds=self.max_seconds,
             callbacks=[tell_callbacks],
-            state=self._earlier_state(problem, solver),
+            state=self._earlier_state(encoded.problem, solver),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=int(self.verbose),
         )
-        certificate = {
-            "primal_": result.primal,
-            "dual_": result.dual,
-            "gap_": result.gap,
-            "status_": str(result.status),
-            "solver_": solver,
-            "n_passes_": result.n_passes,
-            "n_oracle_calls_": result.n_oracle_calls,
-            "history_": result.history,
-            "_state": result.state if self.warm_start else None,
-        }
-        attributes = {**fitted, **unpack(result.w), **certificate}
+        attributes = {**encoded.attributes(result.w), **certificate_of(result, solver), **dict(found)}
+        if not self.warm_start:
+            attributes["_state"] = None
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
         self._become(attributes)
+        self._warn_of_status(result)
+
+    def _regularization(self, encoded: Encoded) -> float:
+        return 1.0 / encoded.total_weight if self.lam is None else self.lam
+
+    def _warn_of_status(self, result: Result) -> None:
         if result.status == Status.INTERRUPTED or (result.status == Status.MAX_SECONDS and result.n_passes == 0):
             warnings.warn(
                 f"stopped ({result.status}) after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}; "
                 "the model is what was reached so far. Press Ctrl-C twice to break off instead.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if result.status == Status.MAX_PASSES:
             warnings.warn(
                 f"stopped after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}, above "
                 f"tol={self.tol:g}. Raise max_passes, tol or lam.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _become(self, attributes: dict[str, Any]) -> None:
@@ -189,39 +165,3 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_") or hasattr(self, "dual_coef_")
-
-
-def check_cost_matrix(cost: Any, n_labels: int) -> np.ndarray | None:
-    """A (K, K) matrix of costs >= 0 with a zero diagonal, or None."""
-    if cost is None:
-        return None
-    cost = np.asarray(cost, np.float64)
-    if cost.shape != (n_labels, n_labels):
-        raise ValueError(f"cost_matrix has shape {cost.shape}, but {n_labels} classes need {(n_labels, n_labels)}")
-    if not np.all(np.isfinite(cost)) or np.any(cost < 0) or np.any(np.diag(cost) != 0):
-        raise ValueError("cost_matrix must be finite, >= 0, and 0 on the diagonal (row: true, column: predicted label)")
-    return cost
-
-
-def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
-    """Weights (K,) for None, "balanced" or a dict, in the order of `classes`; `weight` is that of each of `codes`.
-
-    Like scikit-learn's, but labels stay what they are (it looks for the number 1 where the label is "1").
-    """
-    if class_weight is None:
-        return None
-    labels = classes.tolist()
-    if isinstance(class_weight, Mapping):
-        missing = [label for label in labels if label not in class_weight]
-        if missing and len(class_weight) > len(labels) - len(missing):
-            raise ValueError(f"class_weight has names that are no labels of y, and lacks {missing}: {class_weight!r}")
-        values = [class_weight.get(label, 1.0) for label in labels]
-    elif isinstance(class_weight, str) and class_weight == "balanced":
-        # counted with the sample weights, so that an integer weight equals repetition here, too
-        values = weight.sum() / (len(labels) * np.bincount(codes, weight))
-    else:
-        raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}')
-    weights = np.asarray(values)
-    if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}")
-    return weights.astype(np.float64)

@@ -58,7 +58,7 @@ class Scored(NamedTuple):
         return out.reshape(-1, self.n_labels)
 
     def marginals(self, temperature: float) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities (N, K) and log-partition functions (n,)."""
+        """Probabilities (N, K), ``p(y) ~ exp(score(y) / temperature)``, and log-partition functions (n,)."""
         out, logs = np.zeros(self.n_sites * self.n_labels), np.empty(len(self.sites.offsets) - 1)
-        self._replace(w=self.w / temperature).run(decode_marginals, out, logs)
+        self.run(decode_marginals, temperature, out, logs)
         return out.reshape(-1, self.n_labels), logs

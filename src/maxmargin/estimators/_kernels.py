@@ -10,7 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from ..structures.pairwise import PairwiseWeights
 from ..structures.rows import KernelRows, kernel_coefficients
+from ..structures.weights import MulticlassWeights
+from ._weights import as_weights
 
 PARAMETERS = {"linear": (), "rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0")}
 PRECOMPUTED = "precomputed"
@@ -91,16 +94,16 @@ def _settle_gamma(gamma: Any, rows: Any) -> float:
     return float(gamma)
 
 
-def kernel_rows(function: KernelFunction, rows: Any, kept: np.ndarray) -> KernelRows:
-    """The training positions by their kernel values; `kept` says which of those given they are."""
+def kernel_rows(function: KernelFunction, rows: Any, kept: np.ndarray, n_given: int) -> KernelRows:
+    """The training positions by their kernel values; `kept` are their numbers among the `n_given` of the user."""
     n = rows.shape[0]
     if function.precomputed:
-        if rows.shape[1] != len(kept):
+        if rows.shape[1] != n_given:
             raise ValueError(
-                f'kernel="precomputed" takes kernel values of all positions with all positions, but X has {len(kept)} '
+                f'kernel="precomputed" takes kernel values of all positions with all positions, but X has {n_given} '
                 f"rows and {rows.shape[1]} columns"
             )
-        given = rows if kept.all() else rows[:, np.flatnonzero(kept)]
+        given = rows if len(kept) == n_given else rows[:, kept]
         own = given is not rows or sp.issparse(given)
         return KernelRows(_checked(given.toarray() if sp.issparse(given) else given, own))
     if 8.0 * n * n > MAX_GRAM_BYTES:
@@ -161,12 +164,18 @@ def _check_definite(gram: np.ndarray, largest: float) -> None:
         )
 
 
-def unpack_support(function: KernelFunction, rows: Any, kept: np.ndarray, w: np.ndarray, n_labels: int) -> dict:
-    """The fitted attributes of a kernel model, from the weights over kernel rows."""
-    beta = kernel_coefficients(w, rows.shape[0], n_labels)
+def unpack_kernel(
+    function: KernelFunction, rows: Any, kept: np.ndarray, layout: MulticlassWeights | PairwiseWeights, w: np.ndarray
+) -> dict[str, Any]:
+    """The attributes of a kernel model from weights over kernel rows: its support, and all other weights."""
+    beta = kernel_coefficients(w, rows.shape[0], layout.n_labels)
     support = np.flatnonzero(np.any(beta != 0.0, axis=1))
-    fitted = {"support_": np.flatnonzero(kept)[support], "dual_coef_": np.ascontiguousarray(beta[support])}
-    return fitted if function.precomputed else {**fitted, "support_vectors_": rows[support]}
+    fitted = {"support_": kept[support], "dual_coef_": np.ascontiguousarray(beta[support])}
+    if not function.precomputed:
+        fitted["support_vectors_"] = rows[support]
+    others = {name: part for name, part in layout.unpack(w).items() if name != "coef"}
+    of_scores = layout.of_scores()
+    return {**fitted, **as_weights(of_scores, of_scores.pack(**others))}
 
 
 def kernel_scores(model: Any, rows: Any) -> np.ndarray:

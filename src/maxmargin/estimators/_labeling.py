@@ -2,54 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from .._parameters import check_count, check_positive
+from ..structures.graphs import MARGINALS, MAX_MARGINALS, TOP
+from ..structures.weights import Weights
 from ._base import MaxMarginEstimator
 from ._decoding import Scored
-from ._inputs import check_sample_weight, encode_labels, stack_labels, unstack
+from ._weights import Learned
+from .inputs.labels import encode_labels, stack_labels, unstack
+from .inputs.weights import check_sample_weight
+
+
+def answers(question: str) -> Any:
+    """Decorates a method that only those estimators have whose inference answers the question."""
+    return available_if(lambda model: question in model._answers)
 
 
 class LabelingEstimator(MaxMarginEstimator):
-    """Base of estimators whose outputs are labels of the sites of a sample.
+    """Base of estimators whose outputs are labels of the sites of a sample."""
 
-    `lengths` are those of the sequences of a stacked X; outputs are flat then.
-    """
-
+    coef_ = Learned()
+    intercept_ = Learned()
+    transitions_ = Learned()
+    edge_coef_ = Learned()
     classes_: np.ndarray
+    n_features_in_: int
     n_edge_features_in_: int | None
-    _lay_out: Callable[..., tuple[Scored, bool]]  # of what predict is given, and whether outputs are to be flat
+    vectorizer_: Any
+    _weights: Weights
+
+    @property
+    def _answers(self) -> frozenset[str]:
+        """What may be asked beside the best labeling."""
+        return frozenset({TOP, MAX_MARGINALS, MARGINALS})
+
+    @abstractmethod
+    def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
+        """What predict is given, ready to be scored, and whether outputs are to be flat."""
 
     def predict(self, X: Any, lengths: Any = None) -> Any:
-        """The best labeling of each sample, a list of arrays."""
-        scored, flat = self._lay_out(X, lengths)
-        return self._as_given(self.classes_[self._best(scored)], scored, flat)
+        """Find the best labeling of each sample.
 
-    def decision_function(self, X: Any, lengths: Any = None) -> Any:
-        """Max-marginals: for every site and label, the score of the best labeling with that label there."""
-        scored, flat = self._lay_out(X, lengths)
-        return self._as_given(scored.max_marginals(), scored, flat)
-
-    def predict_topk(self, X: Any, k: int, lengths: Any = None) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The k best labelings of each sample, best first.
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+        lengths : array of int or None, default=None
+            Of chains alone: the lengths of the sequences of a stacked X.
 
         Returns
         -------
-        labelings : list of (m, T) arrays of labels; m < k where there are no more labelings
-        scores : list of (m,) arrays
+        labels : list of arrays of shape (T,)
+            One array, flat, for a stacked X.
+        """
+        scored, flat = self._lay_out(X, lengths)
+        return self._as_given(self.classes_[self._best(scored)], scored, flat)
+
+    @answers(MAX_MARGINALS)
+    def decision_function(self, X: Any, lengths: Any = None) -> Any:
+        """Find max-marginals: for every site and label, the score of the best labeling with that label there.
+
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+        lengths : array of int or None, default=None
+            Of chains alone: the lengths of the sequences of a stacked X.
+
+        Returns
+        -------
+        scores : list of arrays of shape (T, K)
+            Columns in the order of ``classes_``; one array for a stacked X.
+        """
+        scored, flat = self._lay_out(X, lengths)
+        return self._as_given(scored.max_marginals(), scored, flat)
+
+    @answers(TOP)
+    def predict_topk(self, X: Any, k: int, lengths: Any = None) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Find the k best labelings of each sample, best first.
+
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+        k : int
+            How many, at least 1.
+        lengths : array of int or None, default=None
+            Of chains alone: the lengths of the sequences of a stacked X.
+
+        Returns
+        -------
+        labelings : list of arrays of shape (m, T)
+            Labels; m < k where there are no more labelings.
+        scores : list of arrays of shape (m,)
         """
         k = check_count("k", k)
         labelings, scores = self._lay_out(X, lengths)[0].top(k)
         return [self.classes_[codes] for codes in labelings], scores
 
+    @answers(MARGINALS)
     def predict_marginals(self, X: Any, temperature: float = 1.0, lengths: Any = None) -> Any:
-        """Probabilities of the labels of every site, where ``p(y) ~ exp(score(y) / temperature)``.
+        """Find probabilities of the labels of every site, where ``p(y) ~ exp(score(y) / temperature)``.
 
-        A list of (T, K) arrays, columns in the order of ``classes_``. Max-margin learning does not fit probabilities:
-        they rank, and are not calibrated.
+        Max-margin learning does not fit probabilities: they rank, and are not calibrated.
+
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+        temperature : float, default=1.0
+            What scores are divided by, > 0.
+        lengths : array of int or None, default=None
+            Of chains alone: the lengths of the sequences of a stacked X.
+
+        Returns
+        -------
+        probabilities : list of arrays of shape (T, K)
+            Columns in the order of ``classes_``; one array for a stacked X.
         """
         check_positive("temperature", temperature)
         scored, flat = self._lay_out(X, lengths)
@@ -58,7 +132,24 @@ class LabelingEstimator(MaxMarginEstimator):
         return self._as_given(marginals, scored, flat)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> float:
-        """Share of sites labelled right. A label never seen in training counts as wrong."""
+        """Measure the share of sites labelled right.
+
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+        y : list of T labels each
+            The true ones. A label never seen in training counts as wrong.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample.
+        lengths : array of int or None, default=None
+            Of chains alone: the lengths of the sequences of a stacked X.
+
+        Returns
+        -------
+        score : float
+            From 0 to 1.
+        """
         scored, _ = self._lay_out(X, lengths)
         offsets = scored.sites.offsets
         truth, _ = encode_labels(stack_labels(y, offsets), offsets, self.classes_)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count
@@ -21,9 +22,16 @@ from ..structures.boxes import (
     WordImage,
 )
 from ..structures.known import KnownProblem
-from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
-from ._inputs import check_sample_weight
-from ._inputs_boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
+from ._base import MaxMarginEstimator, by_sample
+from ._encoded import Encoded
+from ._weights import as_attributes
+from .inputs.arrays import take
+from .inputs.boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
+from .inputs.weights import check_sample_weight
+
+
+def _are_proposed(model: Any) -> bool:
+    return vars(model).get("_kind", BoxCandidates) is BoxCandidates
 
 
 class BoxSVM(MaxMarginEstimator):
@@ -37,36 +45,95 @@ class BoxSVM(MaxMarginEstimator):
 
     Parameters
     ----------
-    lam : float or None
-        Regularisation; None means 1 / (sum of sample weights).
-    solver, tol, max_passes, max_seconds, random_state, verbose, warm_start : as in `ChainSVM`
-    fit_intercept : bool
+    lam : float or None, default=None
+        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+    tol : float, default=1e-2
+        Stop when the certified duality gap is at most this.
+    max_passes : float, default=1000
+        Stop after so many passes over the data, with a warning.
+    max_seconds : float or None, default=None
+        Stop after so many seconds.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
+        1 shows a progress bar with the gap.
+    warm_start : bool, default=False
+        Whether a second `fit` on the same data goes on where the first one stopped.
+    fit_intercept : bool, default=True
         Whether a pixel has a bias, regularised like the other weights: what a box costs or gains by its size.
         Proposed boxes have none, as it would be the same for all.
-    n_words : int or None
+    n_words : int or None, default=None
         How many words there are, where pixels are words; None means up to the largest of X.
 
     Attributes
     ----------
-    coef_ : (F,)    intercept_ : float    n_features_in_ : int
-    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    coef_ : array of shape (F,)
+        Weights of the features of a pixel, or of a proposed box.
+    intercept_ : float
+        The bias of a pixel; 0 if there is none.
+    n_features_in_ : int
+        F, the number of features.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    See Also
+    --------
+    Proposals : A sample with few boxes to choose from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import BoxSVM
+    >>> boxes = np.array([[1, 1, 4, 3], [0, 2, 2, 5], [3, 0, 6, 4]])
+    >>> images = np.zeros((3, 6, 6), int)  # of words: 1 on the object, 0 around it
+    >>> for image, (left, top, right, bottom) in zip(images, boxes):
+    ...     image[top:bottom, left:right] = 1
+    >>> model = BoxSVM(lam=0.01, random_state=0).fit(images, boxes)
+    >>> model.predict(images).tolist()
+    [[1, 1, 4, 3], [0, 2, 2, 5], [3, 0, 6, 4]]
     """
 
     fit_intercept: bool
     n_words: int | None
-    n_jobs = None  # no parameter: boxes are found one after the other
     coef_: np.ndarray
     intercept_: float
     n_features_in_: int
     _kind: type  # of the samples it was fitted to
 
-    __init__ = init_of(
-        {
-            **PARAMETERS,
-            "fit_intercept": True,
-            "n_words": None,
-        }
-    )
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        n_words: int | None = None,
+    ):
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BoxSVM:
@@ -74,16 +141,23 @@ class BoxSVM(MaxMarginEstimator):
 
         Parameters
         ----------
-        X : list of images, each (H, W) integers >= 0, the word of each pixel, or (H, W, F) features of each; or of
-            `Proposals`, with c boxes (c, 4) and their features (c, F). An array with a first axis of samples will do
-        y : (n, 4) true boxes (left, top, right, bottom), right and bottom excluded; of images, whole pixels within.
-            Of proposals, that with the highest IoU is learned, and the loss of others is how much lower theirs is
-        sample_weight : one weight a sample; an integer weight equals repetition, 0 removal
+        X : list of images or of Proposals
+            An image holds (H, W) integers >= 0, the word of each pixel, or (H, W, F) features of each; `Proposals` hold
+            c boxes (c, 4) and their features (c, F). An array with a first axis of samples will do.
+        y : array of shape (n, 4)
+            True boxes (left, top, right, bottom), right and bottom excluded; of images, whole pixels within. Of
+            proposals, that with the highest IoU is learned, and the loss of others is how much lower theirs is.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+
+        Returns
+        -------
+        self : BoxSVM
         """
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any = None) -> Posed:
+    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         samples, n_features = read_box_samples(X)
         n_features = check_n_words(self.n_words, samples, n_features)
         boxes = read_boxes(y, len(samples))
@@ -91,11 +165,10 @@ class BoxSVM(MaxMarginEstimator):
         boxes = CHECKS[kind](boxes, samples)
         weight = check_sample_weight(sample_weight, len(samples))
         kept = np.flatnonzero(weight)
-        problem, scale = POSE[kind](
-            [samples[i] for i in kept], boxes[kept], weight[kept], n_features, bool(self.fit_intercept)
-        )
+        samples, boxes, weight = take(samples, kept), take(boxes, kept), take(weight, kept)
+        structure = STRUCTURES[kind](samples, boxes, weight, n_features, bool(self.fit_intercept))
         fitted = {"n_features_in_": n_features, "_kind": kind}
-        return Posed(problem, weight.sum(), fitted, partial(_unpack, n_features, scale))
+        return Encoded(self, KnownProblem(structure), weight.sum(), fitted, partial(as_attributes, structure.unpack))
 
     def _samples(self, X: Any) -> list[Any]:
         check_is_fitted(self)
@@ -105,30 +178,88 @@ class BoxSVM(MaxMarginEstimator):
         return by_sample(lambda sample: sample.top(self.coef_, self.intercept_, k), self._samples(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The best box (left, top, right, bottom) of each sample, (n, 4)."""
-        return np.stack([boxes[0] for boxes, _ in self._top(X, 1)])
+        """Find the best box of each sample.
 
-    def predict_topk(self, X: Any, k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The k best boxes of each sample, best first.
+        Parameters
+        ----------
+        X : list of images or of Proposals
+            As in `fit`.
 
         Returns
         -------
-        boxes : list of (k, 4) arrays, with fewer rows where there are no more boxes
-        scores : list of (k,) arrays
+        boxes : array of shape (n, 4)
+            (left, top, right, bottom) of each.
+        """
+        return np.stack([boxes[0] for boxes, _ in self._top(X, 1)])
+
+    def predict_topk(self, X: Any, k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Find the k best boxes of each sample, best first.
+
+        Parameters
+        ----------
+        X : list of images or of Proposals
+            As in `fit`.
+        k : int
+            How many, at least 1.
+
+        Returns
+        -------
+        boxes : list of arrays of shape (k, 4)
+            With fewer rows where there are no more boxes.
+        scores : list of arrays of shape (k,)
         """
         found = self._top(X, check_count("k", k))
         return [boxes for boxes, _ in found], [scores for _, scores in found]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The score (n,) of the best box of each sample."""
+        """Score the best box of each sample.
+
+        Parameters
+        ----------
+        X : list of images or of Proposals
+            As in `fit`.
+
+        Returns
+        -------
+        scores : array of shape (n,)
+        """
         return np.array([scores[0] for _, scores in self._top(X, 1)])
 
+    @available_if(_are_proposed)
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
-        """Probabilities (c,) of the boxes proposed for each sample, ``p(y) ~ exp(score(y))``; refused for images."""
+        """Find probabilities of proposed boxes, ``p(y) ~ exp(score(y))``.
+
+        A model of images has no such method: there are as many boxes as pixels squared, and no sum over them is known
+        to be cheap.
+
+        Parameters
+        ----------
+        X : list of Proposals
+            As in `fit`.
+
+        Returns
+        -------
+        probabilities : list of arrays of shape (c,)
+        """
         return [sample.marginals(self.coef_) for sample in self._samples(X)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean IoU of the predicted with the true boxes, which need not be of whole pixels here."""
+        """Measure the mean IoU of the predicted with the true boxes.
+
+        Parameters
+        ----------
+        X : list of images or of Proposals
+            As in `fit`.
+        y : array of shape (n, 4)
+            True boxes, which need not be of whole pixels here.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample.
+
+        Returns
+        -------
+        score : float
+            From 0 to 1.
+        """
         predicted = self.predict(X)
         weight = check_sample_weight(sample_weight, len(predicted))
         return float(np.average(box_iou(predicted, read_boxes(y, len(predicted))), weights=weight))
@@ -142,19 +273,17 @@ class BoxSVM(MaxMarginEstimator):
         return tags
 
 
-def _pose_images(
+def _in_images(
     images: list[Image], boxes: np.ndarray, weight: np.ndarray, n_features: int, intercept: bool
-) -> tuple[KnownProblem, float]:
-    """The problem, and what its weights are to be divided by."""
+) -> ImageBoxes:
     area = float(np.average((boxes[:, 2:] - boxes[:, :2]).prod(axis=1), weights=weight))
-    given = ImageBoxes(images, boxes, n_features, area=area, intercept=intercept, sample_weight=weight)
-    return KnownProblem(given), area
+    return ImageBoxes(images, boxes, n_features, area=area, intercept=intercept, sample_weight=weight)
 
 
-def _pose_proposals(
+def _proposed(
     samples: list[BoxCandidates], boxes: np.ndarray, weight: np.ndarray, n_features: int, intercept: bool
-) -> tuple[KnownProblem, float]:
-    return KnownProblem(ProposedBoxes(samples, boxes, sample_weight=weight)), 1.0
+) -> ProposedBoxes:
+    return ProposedBoxes(samples, boxes, sample_weight=weight)
 
 
 CHECKS: dict[type, Callable[..., np.ndarray]] = {
@@ -162,12 +291,8 @@ CHECKS: dict[type, Callable[..., np.ndarray]] = {
     DenseImage: check_inside,
     BoxCandidates: check_overlap,
 }
-POSE: dict[type, Callable[..., tuple[KnownProblem, float]]] = {
-    WordImage: _pose_images,
-    DenseImage: _pose_images,
-    BoxCandidates: _pose_proposals,
+STRUCTURES: dict[type, Callable[..., Any]] = {
+    WordImage: _in_images,
+    DenseImage: _in_images,
+    BoxCandidates: _proposed,
 }
-
-
-def _unpack(n_features: int, scale: float, w: np.ndarray) -> dict[str, Any]:
-    return {"coef_": w[:n_features] / scale, "intercept_": float(w[n_features:].sum() / scale)}  # 0 if there is none

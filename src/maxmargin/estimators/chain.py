@@ -10,24 +10,20 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from ..structures.masks import TransitionMask, bio_mask
-from ..structures.pairwise import make_chain_problem, make_chains
-from ._base import Posed, check_cost_matrix, class_weights
+from ..structures.masks import TransitionMask
+from ..structures.pairwise import PairwiseWeights, make_chain_problem, make_chains
+from ..structures.rows import count_weight_rows
 from ._decoding import Scored
-from ._inputs import (
-    Stacked,
-    check_sample_weight,
-    encode_labels,
-    needs_vectorizer,
-    split_chains,
-    stack_edge_features,
-    stack_labels,
-    stack_sequences,
-)
-from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_support
+from ._encoded import Encoded
+from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._labeling import LabelingEstimator
-
-LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the length
+from ._weights import Learned, as_weights
+from .inputs.arrays import rows_of, take
+from .inputs.graphs import stack_edge_features
+from .inputs.labels import encode_labels, stack_labels
+from .inputs.masks import read_transition_mask
+from .inputs.sequences import needs_vectorizer, split_chains, stack_sequences
+from .inputs.weights import check_cost_matrix, check_loss, check_sample_weight, class_weights
 
 
 class ChainSVM(LabelingEstimator):
@@ -38,45 +34,131 @@ class ChainSVM(LabelingEstimator):
 
     Parameters
     ----------
-    lam : float or None
-        Regularisation; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in SVM^struct's terms.
-    solver : "auto", "bcfw", "fw" or a solver object
-    tol : float
+    lam : float or None, default=None
+        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+    tol : float, default=1e-2
         Stop when the certified duality gap is at most this.
-    max_passes, max_seconds : stop after this much effort
-    loss : "hamming" (share of wrong labels) or "hamming_sum" (their number)
-    class_weight : None, "balanced" or dict
-        Weighs the loss of positions with that true label.
-    random_state : int, RandomState, Generator or None
-    verbose : int
+    max_passes : float, default=1000
+        Stop after so many passes over the data, with a warning.
+    max_seconds : float or None, default=None
+        Stop after so many seconds.
+    loss : {"hamming", "hamming_sum"}, default="hamming"
+        The share of wrong labels of a sample, or their number.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the loss of positions with that true label.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
         1 shows a progress bar with the gap.
-    n_jobs : int or None
-        Threads for certificates and predictions; -1 for all cores.
-    warm_start : bool
-        Whether a second ``fit`` on the same data goes on where the first one stopped.
-    fit_intercept, fit_boundary : bool
-        Whether labels have a bias, and the first and last position biases of their own.
-    transition_mask : None, "bio", (K, K) bool array or `TransitionMask`
+    n_jobs : int or None, default=None
+        Threads for certificates and predictions; None is 1, -1 all cores.
+    warm_start : bool, default=False
+        Whether a second `fit` on the same data goes on where the first one stopped.
+    fit_intercept : bool, default=True
+        Whether labels have a bias; it is regularised like the other weights.
+    fit_boundary : bool, default=True
+        Whether the first and the last position have biases of their own.
+    transition_mask : None, "bio", array of shape (K, K) or TransitionMask, default=None
         Which label (row) may be followed by which (column), in the order of ``classes_``; "bio" reads the rules off
         label names such as ``B-NP``.
-    cost_matrix : (K, K) array or None
-        Cost of a label (column) at a position with that true label (row), in the order of ``classes_``.
-    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or a function
+    cost_matrix : array of shape (K, K) or None, default=None
+        Cost of a label (column) at a position with that true label (row), in the order of ``classes_``; None: 1 for
+        every wrong one.
+    kernel : None, str or function, default=None
         None learns weights of features. A kernel learns a function of positions by its coefficients at the training
-        positions instead; it must be positive semi-definite. "precomputed": X holds
-        kernel values, (T, N) a sequence; the N columns are the training positions, sequence after sequence. A function
-        ``kernel(X, Z)`` gives the values (n, m) of all pairs of rows.
-    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn's ``SVC``
+        positions instead; it must be positive semi-definite: "linear", "rbf", "poly", "sigmoid", or a function
+        ``kernel(X, Z)`` that gives the values (n, m) of all pairs of rows. With "precomputed", X holds kernel values,
+        (T, N) a sequence; the N columns are the training positions, sequence after sequence.
+    gamma : "scale", "auto" or float, default="scale"
+        Of the kernels "rbf", "poly" and "sigmoid"; "scale" is ``1 / (F X.var())``, "auto" ``1 / F``.
+    degree : int, default=3
+        Of the kernel "poly".
+    coef0 : float, default=0.0
+        The constant of the kernels "poly" and "sigmoid".
 
     Attributes
     ----------
-    coef_ : (K, F)    transitions_ : (K, K), row to column    intercept_ : (K,)    boundary_ : (2, K), first and last
-    edge_coef_ : (E, K, K), weights of features of transitions, E = 0 without any
-    with a kernel, instead of coef_: support_ : (m,), training positions (counted over all sequences) with coefficients
-        other than 0    dual_coef_ : (m, K)    support_vectors_ : (m, F), not for "precomputed"
-    classes_, n_features_in_, n_edge_features_in_, transition_mask_, vectorizer_ (None unless X were feature dicts)
-    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    coef_ : array of shape (K, F)
+        Weights of the features; not with a kernel. As `intercept_`, `boundary_`, `transitions_` and `edge_coef_` it is
+        a view of the weights: what is changed in place, or assigned, changes the predictions.
+    intercept_ : array of shape (K,)
+        Biases of the labels; 0, and read-only, without `fit_intercept`.
+    boundary_ : array of shape (2, K)
+        Biases of the labels of first and last positions; 0, and read-only, without `fit_boundary`.
+    transitions_ : array of shape (K, K)
+        Weights of a label (row) that is followed by another (column).
+    edge_coef_ : array of shape (E, K, K)
+        Weights of features of transitions; E = 0 without any.
+    support_ : array of shape (m,)
+        With a kernel: the training positions with coefficients other than 0, counted over all sequences.
+    dual_coef_ : array of shape (m, K)
+        With a kernel: their coefficients.
+    support_vectors_ : array of shape (m, F)
+        With a kernel other than "precomputed": their features.
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    n_features_in_ : int
+        F, the number of features.
+    n_edge_features_in_ : int or None
+        E, the number of features of transitions; None where X came without.
+    transition_mask_ : TransitionMask
+        What was allowed.
+    vectorizer_ : DictVectorizer or None
+        What makes features of dicts; None where X came without.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    See Also
+    --------
+    ChainSVMCV : Chooses lam by cross-validation.
+    TreeSVM, GraphSVM : Labels of nodes with other edges between them.
+
+    Examples
+    --------
+    >>> from maxmargin import ChainSVM
+    >>> from maxmargin.datasets import load_dates
+    >>> dates = load_dates(n_train=30, n_test=20)
+    >>> reader = ChainSVM(lam=0.03, random_state=0).fit(dates.X_train, dates.y_train)
+    >>> bool(reader.gap_ <= reader.tol)
+    True
+    >>> reader.score(dates.X_test, dates.y_test) > 0.7  # a quarter of the digits is illegible
+    True
+    >>> reader.predict(dates.X_test)[0].shape, reader.transitions_.shape
+    ((8,), (10, 10))
     """
+
+    boundary_ = Learned()
+    transition_mask_: TransitionMask
+    loss: str
+    class_weight: Any
+    fit_intercept: bool
+    fit_boundary: bool
+    transition_mask: Any
+    cost_matrix: Any
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    _kernel: KernelFunction | None
 
     def __init__(
         self,
@@ -101,25 +183,7 @@ class ChainSVM(LabelingEstimator):
         degree: int = 3,
         coef0: float = 0.0,
     ):
-        self.lam = lam
-        self.solver = solver
-        self.tol = tol
-        self.max_passes = max_passes
-        self.max_seconds = max_seconds
-        self.loss = loss
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.fit_intercept = fit_intercept
-        self.fit_boundary = fit_boundary
-        self.transition_mask = transition_mask
-        self.cost_matrix = cost_matrix
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> ChainSVM:
@@ -127,40 +191,58 @@ class ChainSVM(LabelingEstimator):
 
         Parameters
         ----------
-        X : list of (T, F) arrays or sparse matrices, one stacked matrix with `lengths`, or lists of feature dicts. With
-            features of transitions: a list of tuples (features, edge_features), the latter (T - 1, E), dense or sparse
-        y : list of T labels each (strings or integers), or one flat array with a stacked X
-        sample_weight : one weight a sequence; an integer weight equals repetition, 0 removal
-        lengths : lengths of the sequences of a stacked X; None: it is a single sequence
+        X : list of arrays or sparse matrices of shape (T, F)
+            Or lists of T feature dicts each, or one stacked matrix with `lengths`. With features of transitions: a list
+            of tuples (features, edge_features), the latter of shape (T - 1, E), dense or sparse.
+        y : list of T labels each
+            Strings or integers; or one flat array with a stacked X.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+        lengths : array of int or None, default=None
+            The lengths of the sequences of a stacked X; None: it is a single sequence.
+
+        Returns
+        -------
+        self : ChainSVM
         """
         self._fit(X, y, sample_weight=sample_weight, lengths=lengths)
         return self
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Posed:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
+    def encode(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Encoded:
+        normalize = check_loss(self.loss)
         features, edge_features = split_chains(X)
         vectorizer = DictVectorizer() if needs_vectorizer(features) else None
-        stacked = stack_sequences(features, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
-        labels = stack_labels(y, stacked.offsets)
-        weight = check_sample_weight(sample_weight, len(stacked.offsets) - 1)
-        kept = weight > 0
-        kept_rows = np.repeat(kept, np.diff(stacked.offsets))
-        edge_matrix = self._edge_matrix(edge_features, stacked.offsets, None)
+        given = stack_sequences(features, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
+        labels = stack_labels(y, given.offsets)
+        edge_matrix = _edge_matrix(edge_features, given.lengths)
+        weight = check_sample_weight(sample_weight, len(given.lengths))
+        kept = np.flatnonzero(weight)
+        positions = rows_of(given.lengths, kept)
+        rows, offsets, _ = given.take(kept)
+        labels, weight = take(labels, positions), take(weight, kept)
         if edge_matrix is not None:
-            edge_matrix = edge_matrix[np.flatnonzero(np.repeat(kept, np.diff(stacked.offsets) - 1))]
-        rows, offsets, labels, weight = _drop_weightless(stacked, labels, weight)
+            edge_matrix = take(edge_matrix, rows_of(given.lengths - 1, kept))
+
         codes, classes = encode_labels(labels, offsets)
-        mask = _as_mask(self.transition_mask, classes, codes, offsets, np.flatnonzero(kept))
+        mask = read_transition_mask(self.transition_mask, classes, codes, offsets, kept)
         function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
+        matrix = rows if function is None else kernel_rows(function, rows, positions, int(given.offsets[-1]))
+        n_edge_features = None if edge_matrix is None else edge_matrix.shape[1]
+        layout = PairwiseWeights(
+            count_weight_rows(matrix),
+            len(classes),
+            bool(self.fit_intercept),
+            bool(self.fit_boundary),
+            n_edge_features or 0,
+        )
         problem = make_chain_problem(
-            rows if function is None else kernel_rows(function, rows, kept_rows),
+            matrix,
             offsets,
             codes,
             len(classes),
-            intercept=bool(self.fit_intercept),
-            boundary=bool(self.fit_boundary),
-            normalize=LOSSES[self.loss],
+            intercept=layout.intercept,
+            boundary=layout.boundary,
+            normalize=normalize,
             cost=check_cost_matrix(self.cost_matrix, len(classes)),
             class_weight=class_weights(self.class_weight, classes, codes, np.repeat(weight, np.diff(offsets))),
             sample_weight=weight,
@@ -168,118 +250,41 @@ class ChainSVM(LabelingEstimator):
             edge_matrix=edge_matrix,
         )
         if function is None:
-            unpack = partial(self._unpack, rows.shape[1], len(classes))
+            unpack = partial(as_weights, layout)
         else:
-            unpack = partial(self._unpack_kernel, function, rows, kept_rows, len(codes), len(classes))
+            unpack = partial(unpack_kernel, function, rows, positions, layout)
         fitted = {
             "classes_": classes,
             "n_features_in_": rows.shape[1],
-            "n_edge_features_in_": None if edge_matrix is None else edge_matrix.shape[1],
+            "n_edge_features_in_": n_edge_features,
             "vectorizer_": vectorizer,
             "transition_mask_": mask,
             "_kernel": function,
         }
-        return Posed(problem, weight.sum(), fitted, unpack)
+        return Encoded(self, problem, weight.sum(), fitted, unpack)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)
         features, edge_features = split_chains(X)
         self._check_edge_features(edge_features)
-        stacked = stack_sequences(
+        given = stack_sequences(
             features,
             lengths,
             n_features=self.n_features_in_,
             vectorizer=self.vectorizer_,
             estimator=type(self).__name__,
         )
+        layout: Any = self._weights.layout
         parts = make_chains(
-            stacked.rows if self._kernel is None else kernel_scores(self, stacked.rows),
-            stacked.offsets,
-            intercept=True,  # biases that were not learned are stored as zeros
-            boundary=True,
+            given.rows if self._kernel is None else kernel_scores(self, given.rows),
+            given.offsets,
+            intercept=layout.intercept,
+            boundary=layout.boundary,
             mask=self.transition_mask_,
-            edge_matrix=self._edge_matrix(edge_features, stacked.offsets, self.n_edge_features_in_),
+            edge_matrix=_edge_matrix(edge_features, given.lengths, self.n_edge_features_in_),
         )
-        return Scored(*parts, self._pack(), len(self.classes_), self.n_jobs), stacked.flat
-
-    @staticmethod
-    def _edge_matrix(edge_features: list[Any] | None, offsets: np.ndarray, n_features: int | None) -> Any:
-        return None if edge_features is None else stack_edge_features(edge_features, np.diff(offsets) - 1, n_features)
-
-    def _pack(self) -> np.ndarray:
-        """The flat weights of the structure, from the fitted attributes; scores from a kernel are weighed by 1."""
-        node = self.coef_.T if self._kernel is None else np.eye(len(self.classes_))
-        links = [self.transitions_] if self.n_edge_features_in_ is None else [self.transitions_, self.edge_coef_]
-        return np.concatenate([part.ravel() for part in [node, self.intercept_, self.boundary_, *links]])
-
-    def _unpack_kernel(
-        self,
-        function: KernelFunction,
-        rows: Any,
-        kept_rows: np.ndarray,
-        n_positions: int,
-        n_labels: int,
-        w: np.ndarray,
-    ) -> dict[str, np.ndarray]:
-        found = self._unpack(2 * n_positions, n_labels, w)
-        found = {name: np.copy(part) for name, part in found.items() if name != "coef_"}
-        return {**unpack_support(function, rows, kept_rows, w, n_labels), **found}
-
-    def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
-        """The fitted attributes, from the structure's flat weights."""
-        n_rows = n_features + bool(self.fit_intercept) + 2 * bool(self.fit_boundary)
-        node, links = (
-            w[: n_rows * n_labels].reshape(-1, n_labels),
-            w[n_rows * n_labels :].reshape(-1, n_labels, n_labels),
-        )
-        nothing = np.zeros((1, n_labels))
-        extras = node[n_features:]
-        intercept, boundary = np.split(extras, [int(bool(self.fit_intercept))])
-        return {
-            "coef_": node[:n_features].T,
-            "transitions_": links[0],
-            "edge_coef_": links[1:],
-            "intercept_": (intercept if len(intercept) else nothing)[0],
-            "boundary_": boundary if len(boundary) else np.zeros((2, n_labels)),
-        }
+        return Scored(*parts, self._weights.laid_out(layout), layout.n_labels, self.n_jobs), given.flat
 
 
-def _drop_weightless(stacked: Stacked, labels: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, Any, Any]:
-    """Rows, offsets, labels and weights without the sequences of weight 0."""
-    rows, offsets = stacked.rows, stacked.offsets
-    if np.all(weight > 0):
-        return rows, offsets, labels, weight
-    lengths = np.diff(offsets)
-    kept = np.repeat(weight > 0, lengths)
-    offsets = np.concatenate([[0], np.cumsum(lengths[weight > 0])])
-    return rows[np.flatnonzero(kept)], offsets, labels[kept], weight[weight > 0]
-
-
-def _as_mask(
-    mask: Any, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray, samples: np.ndarray
-) -> TransitionMask:
-    """The mask a user means, checked against the training labels; `samples` are the numbers users know them by."""
-    n_labels = len(classes)
-    if mask is None:
-        return TransitionMask.everything(n_labels)
-    if isinstance(mask, str):
-        if mask != "bio":
-            raise ValueError(f'transition_mask must be None, "bio", a (K, K) array or a TransitionMask, got {mask!r}')
-        mask = bio_mask(classes)
-    if not isinstance(mask, TransitionMask):
-        mask = TransitionMask.everything(n_labels)._replace(allowed=np.asarray(mask))
-    for name, array in mask._asdict().items():
-        # scores such as 0 and -inf would mean the reverse if taken for truth values
-        if not np.isin(array, [False, True]).all():
-            raise ValueError(f"transition_mask: {name} must hold truth values, True where a move is allowed")
-    mask = mask.check(n_labels)
-    violation = mask.first_violation(codes, offsets)
-    if violation is not None:
-        sample, position = violation
-        at = offsets[sample] + position
-        before = repr(str(classes[codes[at - 1]])) if position else "the start"
-        raise ValueError(
-            f"y, sample {samples[sample]}, position {position}: label {str(classes[codes[at]])!r} after {before} "
-            "(or at the end) is forbidden by transition_mask; correct the label or allow it"
-        )
-    return mask
+def _edge_matrix(edge_features: list[Any] | None, lengths: np.ndarray, n_features: int | None = None) -> Any:
+    return None if edge_features is None else stack_edge_features(edge_features, lengths - 1, n_features)

@@ -2,128 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing as take
+from sklearn.callback import with_callbacks
 from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._parameters import check_limits
-from ..solvers import Status
-from ..structures import TransitionMask
-from ._base import MaxMarginEstimator, defaults_of, init_of
-from ._inputs import check_sample_weight, needs_vectorizer, split_chains, stack_labels, stack_sequences, unstack
-from ._kernels import PRECOMPUTED
+from ._path_cv import PathCV
 from .chain import ChainSVM
+from .inputs.labels import stack_labels, unstack
+from .inputs.sequences import needs_vectorizer, split_chains, stack_sequences
 from .multiclass import MulticlassSVM
-from .path import EstimatorPath, regularization_path, scores_along
-
-NOT_THEIRS = ("lam", "warm_start")  # parameters of the single estimator that mean nothing here
-
-PARAMETERS = {"eps": 0.1, "kappa": None, "lam_min": None, "heuristic": False, "cv": None, "scoring": None}
-
-
-def cross_validated(base: type[MaxMarginEstimator]) -> Callable[..., None]:
-    """An ``__init__`` that takes what that of `base` takes, without lam, and the parameters of the cross-validation."""
-    return init_of(
-        {**PARAMETERS, **{name: value for name, value in defaults_of(base).items() if name not in NOT_THEIRS}}
-    )
-
-
-def _labels_in(y: Any) -> np.ndarray:
-    """The distinct labels of samples, sorted."""
-    return np.unique(np.concatenate([np.ravel(labels) for labels in y]))
-
-
-def cut_to_labels(single: Any, every: np.ndarray, present: np.ndarray) -> Any:
-    """The estimator for data that lack some labels: without them in what is given for all labels."""
-    kept = np.isin(every, present)
-    if kept.all():
-        return single
-    params = single.get_params(deep=False)
-    changed = {name: _cut(params[name], kept) for name in ("cost_matrix", "transition_mask") if name in params}
-    if isinstance(single.class_weight, Mapping):
-        here = set(present.tolist())
-        changed["class_weight"] = {label: one for label, one in single.class_weight.items() if label in here}
-    return clone(single).set_params(**changed)
-
-
-def _cut(table: Any, kept: np.ndarray) -> Any:
-    if isinstance(table, TransitionMask):
-        return TransitionMask(*(_cut(part, kept) for part in table))
-    if table is None or isinstance(table, str) or np.shape(table) not in ((len(kept), len(kept)), (len(kept),)):
-        return table  # which fit will say
-    table = np.asarray(table)
-    return table[np.ix_(*[kept] * table.ndim)]
-
-
-class PathCV(MaxMarginEstimator):
-    """What cross-validated estimators share. Stands before the single estimator among the bases of a class.
-
-    max_passes holds for each breakpoint, max_seconds for each path and for the final fit. The smallest lam compared is
-    that which the paths of all folds reach.
-    """
-
-    single: type[MaxMarginEstimator]  # what is fitted to a fold
-    lam, warm_start = None, False
-    eps: float
-    kappa: float | None
-    lam_min: float | None
-    heuristic: bool
-    cv: Any
-    scoring: Any
-    kernel: Any
-
-    def _regularization(self, total_weight: float) -> float:
-        return self._chosen
-
-    def _fit_chosen(self, X: Any, y: Any, sample_weight: Any, fit: Callable[[], Any]) -> None:
-        """Choose lam by X and y, whose samples indices choose, and fit to all; sets all attributes in the end."""
-        found = self._choose(X, y, sample_weight)
-        self._chosen = found["lam_"]
-        try:
-            fit()
-        finally:
-            del self._chosen
-        self.__dict__.update(found)
-
-    def _choose(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-        from sklearn.model_selection import check_cv  # heavy, and needed here only
-
-        if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
-            raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
-        check_limits(self.tol, self.max_passes, self.max_seconds)
-        weight = check_sample_weight(sample_weight, len(y))
-        names = defaults_of(self.single).keys() - set(NOT_THEIRS)
-        single = self.single(**{name: getattr(self, name) for name in names})
-        scorer = check_scoring(single, self.scoring)
-        labels, every = y if is_classifier(self) else None, _labels_in(take(y, np.flatnonzero(weight)))
-        paths, scores = list[EstimatorPath](), list[np.ndarray]()
-        for train, test in check_cv(self.cv, labels, classifier=is_classifier(self)).split(X, labels):
-            train, rule = np.asarray(train), (self.eps, self.kappa, self.lam_min, bool(self.heuristic))
-            X_train, y_train = take(X, train), take(y, train)
-            fold = cut_to_labels(single, every, _labels_in(take(y, train[weight[train] > 0])))
-            path = regularization_path(fold, X_train, y_train, *rule, sample_weight=weight[train])
-            if path.ended == Status.INTERRUPTED:
-                raise KeyboardInterrupt
-            scores.append(scores_along(path, scorer, take(X, test), take(y, test)))
-            paths.append(path)
-        # scores are constant between breakpoints, so at those of all folds they are known for every lam
-        lams = np.unique(np.concatenate([path.breakpoints for path in paths]))[::-1]
-        lams = lams[lams >= max(path.lam_end for path in paths)]
-        by_fold = np.array([found[path.pieces_of(lams)] for path, found in zip(paths, scores, strict=True)])
-        return {
-            "lam_": float(lams[int(np.argmax(by_fold.mean(axis=0)))]),
-            "lams_": lams,
-            "scores_": by_fold,
-            "path_passes_": sum(float(path.passes.sum()) for path in paths),
-            "path_oracle_calls_": sum(int(path.oracle_calls.sum()) for path in paths),
-        }
 
 
 class ChainSVMCV(PathCV, ChainSVM):
@@ -134,24 +24,176 @@ class ChainSVMCV(PathCV, ChainSVM):
 
     Parameters
     ----------
-    eps, kappa, lam_min, heuristic : as in `regularization_path`, for the paths
-    cv : number of folds (None: 5), a splitter of sequences, or an iterable of (train, test) indices
-    scoring : name of a scorer or a function (estimator, X, y); None: the share of labels that are right
-    others : as in `ChainSVM`; tol and lam_ are those of the final fit
+    eps : float, default=0.1
+        How far above the optimum the training objective may be, for any lam of the paths.
+    kappa : float or None, default=None
+        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
+        0.9, or 0.7 with `heuristic`.
+    lam_min : float or None, default=None
+        Where paths end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint.
+    heuristic : bool, default=False
+        Let stale gaps decide that a breakpoint is solved.
+    cv : int, splitter, iterable or None, default=None
+        The number of folds (None: 5), a splitter of sequences, or an iterable of (train, test) indices.
+    scoring : str, function or None, default=None
+        Name of a scorer or a function (estimator, X, y); None: the share of labels that are right.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+    tol : float, default=1e-2
+        The final fit stops when its certified duality gap is at most this.
+    max_passes : float, default=1000
+        Most passes over the data for each breakpoint, and for the final fit.
+    max_seconds : float or None, default=None
+        Most seconds for each path, and for the final fit.
+    loss : {"hamming", "hamming_sum"}, default="hamming"
+        The share of wrong labels of a sample, or their number.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the loss of positions with that true label.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
+        1 shows a progress bar with the gap.
+    n_jobs : int or None, default=None
+        Threads for certificates and predictions; None is 1, -1 all cores.
+    fit_intercept : bool, default=True
+        Whether labels have a bias; it is regularised like the other weights.
+    fit_boundary : bool, default=True
+        Whether the first and the last position have biases of their own.
+    transition_mask : None, "bio", array of shape (K, K) or TransitionMask, default=None
+        Which label (row) may be followed by which (column), in the order of ``classes_``; "bio" reads the rules off
+        label names such as ``B-NP``.
+    cost_matrix : array of shape (K, K) or None, default=None
+        Cost of a label (column) at a position with that true label (row), in the order of ``classes_``; None: 1 for
+        every wrong one.
+    kernel : None, str or function, default=None
+        None learns weights of features; "linear", "rbf", "poly", "sigmoid" or a function ``kernel(X, Z)`` learn a
+        function of positions, as in `ChainSVM`.
+    gamma : "scale", "auto" or float, default="scale"
+        Of the kernels "rbf", "poly" and "sigmoid"; "scale" is ``1 / (F X.var())``, "auto" ``1 / F``.
+    degree : int, default=3
+        Of the kernel "poly".
+    coef0 : float, default=0.0
+        The constant of the kernels "poly" and "sigmoid".
 
     Attributes
     ----------
-    lam_ : chosen
-    lams_ : (L,) breakpoints of all paths, descending    scores_ : (folds, L) scores there
-    path_passes_, path_oracle_calls_ : effort of all paths
-    others : as in `ChainSVM`, of the final fit
+    lam_ : float
+        That with the best mean score; the model is fitted with it to all data.
+    lams_ : array of shape (L,)
+        Breakpoints of all paths, descending. Scores are constant between them.
+    scores_ : array of shape (folds, L)
+        Scores of the folds there.
+    path_passes_ : float
+        Passes over the data of all paths.
+    path_oracle_calls_ : int
+        Oracle calls of all paths.
+    coef_ : array of shape (K, F)
+        Weights of the features; not with a kernel. A view of the weights, as the four that follow.
+    intercept_ : array of shape (K,)
+        Biases of the labels; 0, and read-only, without `fit_intercept`.
+    boundary_ : array of shape (2, K)
+        Biases of the labels of first and last positions; 0, and read-only, without `fit_boundary`.
+    transitions_ : array of shape (K, K)
+        Weights of a label (row) that is followed by another (column).
+    edge_coef_ : array of shape (E, K, K)
+        Weights of features of transitions; E = 0 without any.
+    support_ : array of shape (m,)
+        With a kernel: the training positions with coefficients other than 0, counted over all sequences.
+    dual_coef_ : array of shape (m, K)
+        With a kernel: their coefficients.
+    support_vectors_ : array of shape (m, F)
+        With a kernel other than "precomputed": their features.
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    n_features_in_ : int
+        F, the number of features.
+    n_edge_features_in_ : int or None
+        E, the number of features of transitions; None where X came without.
+    transition_mask_ : TransitionMask
+        What was allowed.
+    vectorizer_ : DictVectorizer or None
+        What makes features of dicts; None where X came without.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    Examples
+    --------
+    >>> from maxmargin import ChainSVMCV
+    >>> from maxmargin.datasets import load_dates
+    >>> dates = load_dates(n_train=20, n_test=1)
+    >>> model = ChainSVMCV(cv=2, eps=0.3, lam_min=0.05, random_state=0).fit(dates.X_train, dates.y_train)
+    >>> model.lam_ in model.lams_, model.scores_.shape[0]
+    (True, 2)
     """
 
     single = ChainSVM
-    __init__ = cross_validated(ChainSVM)
 
+    def __init__(
+        self,
+        *,
+        eps: float = 0.1,
+        kappa: float | None = None,
+        lam_min: float | None = None,
+        heuristic: bool = False,
+        cv: Any = None,
+        scoring: Any = None,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        loss: str = "hamming",
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        fit_intercept: bool = True,
+        fit_boundary: bool = True,
+        transition_mask: Any = None,
+        cost_matrix: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+    ):
+        self._keep(locals())
+
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> ChainSVMCV:
-        """Choose lam and learn from sequences, as ``ChainSVM.fit`` takes them."""
+        """Choose lam and learn from sequences.
+
+        Parameters
+        ----------
+        X : list of arrays or sparse matrices of shape (T, F)
+            Or lists of T feature dicts each, or one stacked matrix with `lengths`. With features of transitions: a list
+            of tuples (features, edge_features), the latter of shape (T - 1, E), dense or sparse.
+        y : list of T labels each
+            Strings or integers; or one flat array with a stacked X.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+        lengths : array of int or None, default=None
+            The lengths of the sequences of a stacked X; None: it is a single sequence.
+
+        Returns
+        -------
+        self : ChainSVMCV
+        """
         if needs_vectorizer(X) or split_chains(X)[1] is not None:  # features of each fold's own; tuples stay tuples
             samples, labels = list(X), list(y)
             if len(labels) != len(samples):
@@ -160,7 +202,8 @@ class ChainSVMCV(PathCV, ChainSVM):
             rows, offsets, _ = stack_sequences(X, lengths, estimator=type(self).__name__)
             labels = unstack(stack_labels(y, offsets), offsets)
             samples = [rows[a:b] for a, b in pairwise(offsets)]
-        self._fit_chosen(samples, labels, sample_weight, lambda: ChainSVM.fit(self, X, y, sample_weight, lengths))
+        found = self._choose(samples, labels, sample_weight)
+        self._fit(X, y, lam=found["lam_"], found=found, sample_weight=sample_weight, lengths=lengths)
         return self
 
 
@@ -172,25 +215,155 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
 
     Parameters
     ----------
-    eps, kappa, lam_min, heuristic : as in `regularization_path`, for the paths
-    cv : number of folds (None: 5, stratified), a splitter, or an iterable of (train, test) indices
-    scoring : name of a scorer or a function (estimator, X, y); None: accuracy
-    others : as in `MulticlassSVM`; tol is that of the final fit
+    eps : float, default=0.1
+        How far above the optimum the training objective may be, for any lam of the paths.
+    kappa : float or None, default=None
+        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
+        0.9, or 0.7 with `heuristic`.
+    lam_min : float or None, default=None
+        Where paths end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint.
+    heuristic : bool, default=False
+        Let stale gaps decide that a breakpoint is solved.
+    cv : int, splitter, iterable or None, default=None
+        The number of folds (None: 5, stratified), a splitter, or an iterable of (train, test) indices.
+    scoring : str, function or None, default=None
+        Name of a scorer or a function (estimator, X, y); None: accuracy.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+    tol : float, default=1e-2
+        The final fit stops when its certified duality gap is at most this.
+    max_passes : float, default=1000
+        Most passes over the data for each breakpoint, and for the final fit.
+    max_seconds : float or None, default=None
+        Most seconds for each path, and for the final fit.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the sample weights.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
+        1 shows a progress bar with the gap.
+    n_jobs : int or None, default=None
+        Threads for certificates; None is 1, -1 all cores.
+    fit_intercept : bool, default=True
+        Whether classes have a bias; it is regularised like the other weights.
+    cost_matrix : array of shape (K, K) or None, default=None
+        Cost of predicting a class (column) for a true class (row), in the order of ``classes_``; None: 1 for every
+        wrong one.
+    kernel : None, str or function, default=None
+        None learns weights of features; "linear", "rbf", "poly", "sigmoid" or a function ``kernel(X, Z)`` learn a
+        function of samples, as in `MulticlassSVM`.
+    gamma : "scale", "auto" or float, default="scale"
+        Of the kernels "rbf", "poly" and "sigmoid"; "scale" is ``1 / (F X.var())``, "auto" ``1 / F``.
+    degree : int, default=3
+        Of the kernel "poly".
+    coef0 : float, default=0.0
+        The constant of the kernels "poly" and "sigmoid".
 
     Attributes
     ----------
-    lam_ : chosen
-    lams_ : (L,) breakpoints of all paths, descending    scores_ : (folds, L) scores there
-    path_passes_, path_oracle_calls_ : effort of all paths
-    others : as in `MulticlassSVM`, of the final fit
+    lam_ : float
+        That with the best mean score; the model is fitted with it to all data.
+    lams_ : array of shape (L,)
+        Breakpoints of all paths, descending. Scores are constant between them.
+    scores_ : array of shape (folds, L)
+        Scores of the folds there.
+    path_passes_ : float
+        Passes over the data of all paths.
+    path_oracle_calls_ : int
+        Oracle calls of all paths.
+    coef_ : array of shape (K, F)
+        Weights of the features; not with a kernel. A view of the weights, as `intercept_`.
+    intercept_ : array of shape (K,)
+        Biases of the classes; 0, and read-only, without `fit_intercept`.
+    support_ : array of shape (m,)
+        With a kernel: the training samples with coefficients other than 0.
+    dual_coef_ : array of shape (m, K)
+        With a kernel: their coefficients.
+    support_vectors_ : array of shape (m, F)
+        With a kernel other than "precomputed": their features.
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    n_features_in_ : int
+        F, the number of features.
+    feature_names_in_ : array of shape (F,)
+        The names of the columns, where X has such.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import MulticlassSVMCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MulticlassSVMCV(cv=3, eps=0.3, lam_min=0.05, random_state=0).fit(X, y)
+    >>> model.lam_ in model.lams_, model.scores_.shape[0]
+    (True, 3)
     """
 
     single = MulticlassSVM
-    __init__ = cross_validated(MulticlassSVM)
 
+    def __init__(
+        self,
+        *,
+        eps: float = 0.1,
+        kappa: float | None = None,
+        lam_min: float | None = None,
+        heuristic: bool = False,
+        cv: Any = None,
+        scoring: Any = None,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        fit_intercept: bool = True,
+        cost_matrix: Any = None,
+        kernel: Any = None,
+        gamma: Any = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+    ):
+        self._keep(locals())
+
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVMCV:
-        """Choose lam and learn from samples X (n, F), dense or sparse, and classes y (n,)."""
+        """Choose lam and learn from samples.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+            Features.
+        y : array of shape (n,)
+            Classes, strings or integers.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+
+        Returns
+        -------
+        self : MulticlassSVMCV
+        """
         samples, labels = check_X_y(X, y, accept_sparse="csr")
         check_classification_targets(labels)
-        self._fit_chosen(samples, labels, sample_weight, lambda: MulticlassSVM.fit(self, X, y, sample_weight))
+        found = self._choose(samples, labels, sample_weight)
+        self._fit(X, y, lam=found["lam_"], found=found, sample_weight=sample_weight)
         return self

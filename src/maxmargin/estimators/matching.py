@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import numbers
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count
-from ..inference.matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
 from ..structures.known import KnownProblem
-from ..structures.matching import Matchings, pair_scores
-from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
-from ._inputs import as_numbers, check_sample_weight, leave_out, read_candidates, read_ignored, read_links
-from .chain import LOSSES
+from ..structures.matching import Matchings, best_links, pair_max_marginals, pair_scores, top_links
+from ._base import MaxMarginEstimator, by_sample
+from ._encoded import Encoded
+from ._weights import as_attributes
+from .inputs.arrays import take
+from .inputs.matchings import as_numbers, leave_out, read_candidates, read_ignored, read_links
+from .inputs.weights import check_cost_matrix, check_loss, check_sample_weight
 
 
 class MatchingSVM(MaxMarginEstimator):
@@ -24,48 +25,110 @@ class MatchingSVM(MaxMarginEstimator):
 
     A matching scores the sum of ``<coef_, x_ij> + intercept_`` over its pairs (i, j); what stays unmatched adds 0.
     Learns by minimising ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)`` with the margin-rescaled hinge loss, and certifies how
-    far from the optimum it stopped (``gap_``).
+    far from the optimum it stopped (``gap_``). Probabilities of matchings cannot be found in a feasible time, so there
+    are none.
 
     Parameters
     ----------
-    lam : float or None
-        Regularisation; None means 1 / (sum of sample weights).
-    solver, tol, max_passes, max_seconds, random_state, verbose, warm_start : as in `ChainSVM`
-    loss : "hamming" or "hamming_sum"
+    lam : float or None, default=None
+        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+    tol : float, default=1e-2
+        Stop when the certified duality gap is at most this.
+    max_passes : float, default=1000
+        Stop after so many passes over the data, with a warning.
+    max_seconds : float or None, default=None
+        Stop after so many seconds.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
+        1 shows a progress bar with the gap.
+    warm_start : bool, default=False
+        Whether a second `fit` on the same data goes on where the first one stopped.
+    loss : {"hamming", "hamming_sum"}, default="hamming"
         The cost of wrong and missed links of a sample, divided by the number of its true links (by 1 if there are
         none), so that every sample counts alike; or their sum.
-    cost : pair of numbers >= 0
-        Of a link that is not true, and of a true link that is missed.
-    fit_intercept : bool
+    cost_matrix : array of shape (2, 2) or None, default=None
+        Cost of what is predicted of a pair (column) where that is true of it (row), first no link, then a link:
+        ``[[0, cost of a false link], [cost of a missed link, 0]]``; None: 1 for both.
+    fit_intercept : bool, default=True
         Whether a pair has a bias: how good it must be to be matched at all. Regularised like the other weights.
-    perfect : bool
+    perfect : bool, default=False
         Whether every row must be matched.
 
     Attributes
     ----------
-    coef_ : (F,)    intercept_ : float    n_features_in_ : int
-    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    coef_ : array of shape (F,)
+        Weights of the features of a pair.
+    intercept_ : float
+        The bias of a pair; 0 without `fit_intercept`.
+    n_features_in_ : int
+        F, the number of features.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    See Also
+    --------
+    Bipartite : A sample with few candidate pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import MatchingSVM
+    >>> rng = np.random.default_rng(0)
+    >>> words = [rng.normal(size=(3, 2)) for _ in range(10)]  # rows and columns are the same three, shuffled
+    >>> orders = [rng.permutation(3) for _ in words]
+    >>> X = [np.abs(x[:, None] - x[order]) for x, order in zip(words, orders)]  # how far apart, (3, 3, 2)
+    >>> y = [np.argwhere(x.sum(axis=2) == 0) for x in X]
+    >>> model = MatchingSVM(lam=0.1, random_state=0).fit(X, y)
+    >>> model.score(X, y), bool(np.all(model.coef_ < 0))
+    (1.0, True)
     """
 
     loss: str
-    cost: Any
+    cost_matrix: Any
     fit_intercept: bool
     perfect: bool
-    n_jobs = None  # no parameter: assignments are found one after the other
     coef_: np.ndarray
     intercept_: float
     n_features_in_: int
     _perfect: bool  # as it was when fitted
 
-    __init__ = init_of(
-        {
-            **PARAMETERS,
-            "loss": "hamming",
-            "cost": (1.0, 1.0),
-            "fit_intercept": True,
-            "perfect": False,
-        }
-    )
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        loss: str = "hamming",
+        cost_matrix: Any = None,
+        fit_intercept: bool = True,
+        perfect: bool = False,
+    ):
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, ignored: Any = None) -> MatchingSVM:
@@ -73,23 +136,28 @@ class MatchingSVM(MaxMarginEstimator):
 
         Parameters
         ----------
-        X : list of (n, m, F) arrays, features of every pair; or of `Bipartite` samples or tuples
-            (n_rows, n_columns, pairs, features) with c candidate pairs (c, 2) and their features (c, F), dense or
-            sparse: other pairs cannot be matched
-        y : list of (l, 2) links (row, column), or of (n, m) 0/1 matrices; matrices of two columns must be of bool.
-            A row or column has one link at most, and links must be candidates
-        sample_weight : one weight a sample; an integer weight equals repetition, 0 removal
-        ignored : links given like y, any number a row or column, that are neither right nor wrong, such as the merely
+        X : list of arrays of shape (n, m, F)
+            Features of every pair; or of `Bipartite` samples or tuples (n_rows, n_columns, pairs, features) with c
+            candidate pairs (c, 2) and their features (c, F), dense or sparse: other pairs cannot be matched.
+        y : list of arrays of shape (l, 2)
+            Links (row, column); or (n, m) 0/1 matrices, which must be of bool where they have two columns. A row or
+            column has one link at most, and links must be candidates.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+        ignored : list of arrays or None, default=None
+            Links given like y, any number a row or column, that are neither right nor wrong, such as the merely
             possible ones of an alignment: learning goes on as if they were no candidates, so that scores of such pairs
-            are free. Links of y among them stay true, and those that are no candidates change nothing
+            are free. Links of y among them stay true, and those that are no candidates change nothing.
+
+        Returns
+        -------
+        self : MatchingSVM
         """
         self._fit(X, y, sample_weight=sample_weight, ignored=ignored)
         return self
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any = None, ignored: Any = None) -> Posed:
-        if not isinstance(self.loss, str) or self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {sorted(LOSSES)}, got {self.loss!r}")
-        cost = _check_cost(self.cost)
+    def encode(self, X: Any, y: Any, sample_weight: Any = None, ignored: Any = None) -> Encoded:
+        normalize, cost = check_loss(self.loss), check_cost_matrix(self.cost_matrix, 2)
         samples = read_candidates(X)
         shapes = [sample.shape for sample in samples]
         true = read_links(y, shapes)
@@ -101,16 +169,16 @@ class MatchingSVM(MaxMarginEstimator):
             raise ValueError("X has no candidate pairs with features: there is nothing to learn from")
         kept = np.flatnonzero(weight)
         matchings = Matchings(
-            [samples[i] for i in kept],
-            [links[i] for i in kept],
+            take(samples, kept),
+            take(links, kept),
             cost=cost,
-            normalize=LOSSES[self.loss],
+            normalize=normalize,
             intercept=bool(self.fit_intercept),
             perfect=bool(self.perfect),
-            sample_weight=weight[kept],
+            sample_weight=take(weight, kept),
         )
         fitted = {"n_features_in_": n_features, "_perfect": bool(self.perfect)}
-        return Posed(KnownProblem(matchings), weight.sum(), fitted, partial(_unpack, n_features))
+        return Encoded(self, KnownProblem(matchings), weight.sum(), fitted, partial(as_attributes, matchings.unpack))
 
     def _tables(self, X: Any) -> list[np.ndarray]:
         """Scores (n, m) of the pairs of every sample, -inf for those that cannot be matched."""
@@ -119,42 +187,82 @@ class MatchingSVM(MaxMarginEstimator):
         return by_sample(lambda sample: sample.table(pair_scores(sample, self.coef_, self.intercept_)), samples)
 
     def predict(self, X: Any) -> list[np.ndarray]:
-        """The best matching of each sample, (l, 2) links by increasing row."""
-        return self._best(self._tables(X))
+        """Find the best matching of each sample.
 
-    def _best(self, tables: list[np.ndarray]) -> list[np.ndarray]:
-        found = by_sample(lambda table: best_matching(table, self._perfect), tables)
-        for i, (_, value) in enumerate(found):
-            _check_possible(value > -np.inf, i)
-        return [_as_links(columns) for columns, _ in found]
-
-    def predict_topk(self, X: Any, k: int) -> tuple[list[list[np.ndarray]], list[np.ndarray]]:
-        """The k best matchings of each sample, best first.
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
 
         Returns
         -------
-        matchings : a list of (l, 2) links a sample; fewer than k where there are no more matchings
-        scores : list of arrays, one score a matching
+        links : list of arrays of shape (l, 2)
+            By increasing row.
+        """
+        return self._best(self._tables(X))
+
+    def _best(self, tables: list[np.ndarray]) -> list[np.ndarray]:
+        found = by_sample(lambda table: best_links(table, self._perfect), tables)
+        for i, (_, value) in enumerate(found):
+            _check_possible(value > -np.inf, i)
+        return [links for links, _ in found]
+
+    def predict_topk(self, X: Any, k: int) -> tuple[list[list[np.ndarray]], list[np.ndarray]]:
+        """Find the k best matchings of each sample, best first.
+
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+        k : int
+            How many, at least 1.
+
+        Returns
+        -------
+        matchings : list of lists of arrays of shape (l, 2)
+            Links; fewer than k matchings where there are no more.
+        scores : list of arrays
+            One score a matching.
         """
         k = check_count("k", k)
-        found = by_sample(lambda table: top_matchings(table, k, self._perfect), self._tables(X))
+        found = by_sample(lambda table: top_links(table, k, self._perfect), self._tables(X))
         for i, (_, values) in enumerate(found):
             _check_possible(len(values) > 0, i)
-        return [list(map(_as_links, many)) for many, _ in found], [values for _, values in found]
+        return [many for many, _ in found], [values for _, values in found]
 
     def decision_function(self, X: Any) -> list[np.ndarray]:
-        """Max-marginals (n, m): for every pair the score of the best matching that has it, -inf if there is none."""
-        return by_sample(lambda table: matching_max_marginals(table, self._perfect).pairs, self._tables(X))
+        """Find max-marginals: for every pair the score of the best matching that has it.
 
-    def predict_marginals(self, X: Any) -> NoReturn:
-        """Refused: probabilities of matched pairs cannot be found in a feasible time."""
-        matching_marginals(X)
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+
+        Returns
+        -------
+        scores : list of arrays of shape (n, m)
+            -inf where no matching has the pair.
+        """
+        return by_sample(lambda table: pair_max_marginals(table, self._perfect), self._tables(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, ignored: Any = None) -> float:
-        """F1 of links over all samples; 1 where there are none and none is found.
+        """Measure F1 of links over all samples.
 
-        Here y need not be matchings: every link counts, those that cannot be found included. Links found that are
-        `ignored` do not count.
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`.
+        y : list of links
+            As in `fit`, but they need not be matchings: every link counts, those that cannot be found included.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample.
+        ignored : list of links or None, default=None
+            Links found that are among them do not count.
+
+        Returns
+        -------
+        score : float
+            1 where there are no links and none is found.
         """
         tables = self._tables(X)
         shapes = [table.shape for table in tables]
@@ -174,15 +282,6 @@ class MatchingSVM(MaxMarginEstimator):
         return tags
 
 
-def _unpack(n_features: int, w: np.ndarray) -> dict[str, Any]:
-    return {"coef_": w[:n_features], "intercept_": float(w[n_features:].sum())}  # 0 if there is none
-
-
-def _as_links(columns: np.ndarray) -> np.ndarray:
-    rows = np.flatnonzero(columns >= 0)
-    return np.stack([rows, columns[rows]], axis=1)
-
-
 def _as_sets(links: list[np.ndarray]) -> list[set[tuple[int, int]]]:
     return [set(map(tuple, pairs.tolist())) for pairs in links]
 
@@ -190,13 +289,3 @@ def _as_sets(links: list[np.ndarray]) -> list[set[tuple[int, int]]]:
 def _check_possible(possible: bool, i: int) -> None:
     if not possible:
         raise ValueError(f"X, sample {i}: its candidate pairs allow no matching of every row, as perfect=True asks for")
-
-
-def _check_cost(cost: Any) -> tuple[float, float]:
-    wanted = f"cost must be two finite numbers >= 0, of a false and of a missed link, got {cost!r}"
-    if not isinstance(cost, (tuple, list, np.ndarray)) or np.shape(cost) != (2,):
-        raise ValueError(wanted)
-    for one in cost:
-        if isinstance(one, (bool, np.bool_)) or not isinstance(one, numbers.Real) or not 0 <= float(one) < np.inf:
-            raise ValueError(wanted)
-    return float(cost[0]), float(cost[1])

@@ -14,9 +14,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parameters import check_count, check_positive
 from ..structures.multiclass import make_multiclass_problem
-from ._base import MaxMarginEstimator, Posed, check_cost_matrix, class_weights
-from ._inputs import check_sample_weight
-from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_support
+from ..structures.rows import count_weight_rows
+from ..structures.weights import MulticlassWeights, Weights
+from ._base import MaxMarginEstimator
+from ._encoded import Encoded
+from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
+from ._weights import Learned, as_weights
+from .inputs.arrays import take
+from .inputs.weights import check_cost_matrix, check_sample_weight, class_weights
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -27,39 +32,110 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     Parameters
     ----------
-    lam : float or None
-        Regularisation; None means 1 / (sum of sample weights).
-    solver : "auto", "bcfw", "fw" or a solver object
-    tol : float
+    lam : float or None, default=None
+        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+    tol : float, default=1e-2
         Stop when the certified duality gap is at most this.
-    max_passes, max_seconds : stop after this much effort
-    class_weight : None, "balanced" or dict
+    max_passes : float, default=1000
+        Stop after so many passes over the data, with a warning.
+    max_seconds : float or None, default=None
+        Stop after so many seconds.
+    class_weight : None, "balanced" or dict, default=None
         Multiplies the sample weights.
-    random_state : int, RandomState, Generator or None
-    verbose : int
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
         1 shows a progress bar with the gap.
-    n_jobs : int or None
-        Threads for certificates; -1 for all cores.
-    warm_start : bool
-        Whether a second ``fit`` on the same data goes on where the first one stopped.
-    fit_intercept : bool
+    n_jobs : int or None, default=None
+        Threads for certificates; None is 1, -1 all cores.
+    warm_start : bool, default=False
+        Whether a second `fit` on the same data goes on where the first one stopped.
+    fit_intercept : bool, default=True
         Whether classes have a bias; it is regularised like the other weights.
-    cost_matrix : (K, K) array or None
-        Cost of predicting a class (column) for a true class (row), in the order of ``classes_``.
-    kernel : None, "linear", "rbf", "poly", "sigmoid", "precomputed" or a function
+    cost_matrix : array of shape (K, K) or None, default=None
+        Cost of predicting a class (column) for a true class (row), in the order of ``classes_``; None: 1 for every
+        wrong one.
+    kernel : None, str or function, default=None
         None learns weights of features. A kernel learns a function of samples by its coefficients at the training
-        samples instead; it must be positive semi-definite. "precomputed": X holds kernel values,
-        (n, n) for fit and (m, n) for predict, columns are the training samples. A function
-        ``kernel(X, Z)`` gives the values (n, m) of all pairs of rows.
-    gamma, degree, coef0 : parameters of the kernel, as in scikit-learn's ``SVC``
+        samples instead; it must be positive semi-definite: "linear", "rbf", "poly", "sigmoid", or a function
+        ``kernel(X, Z)`` that gives the values (n, m) of all pairs of rows. With "precomputed", X holds kernel values,
+        (n, n) for fit and (m, n) for predict, columns are the training samples.
+    gamma : "scale", "auto" or float, default="scale"
+        Of the kernels "rbf", "poly" and "sigmoid"; "scale" is ``1 / (F X.var())``, "auto" ``1 / F``.
+    degree : int, default=3
+        Of the kernel "poly".
+    coef0 : float, default=0.0
+        The constant of the kernels "poly" and "sigmoid".
 
     Attributes
     ----------
-    coef_ : (K, F)    intercept_ : (K,)    classes_, n_features_in_
-    with a kernel, instead of coef_: support_ : (m,), training samples with coefficients other than 0
-        dual_coef_ : (m, K)    support_vectors_ : (m, F), not for "precomputed"
-    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    coef_ : array of shape (K, F)
+        Weights of the features; not with a kernel. As `intercept_` it is a view of the weights: what is changed in
+        place, or assigned, changes the predictions.
+    intercept_ : array of shape (K,)
+        Biases of the classes; 0, and read-only, without `fit_intercept`.
+    support_ : array of shape (m,)
+        With a kernel: the training samples with coefficients other than 0.
+    dual_coef_ : array of shape (m, K)
+        With a kernel: their coefficients.
+    support_vectors_ : array of shape (m, F)
+        With a kernel other than "precomputed": their features.
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    n_features_in_ : int
+        F, the number of features.
+    feature_names_in_ : array of shape (F,)
+        The names of the columns, where X has such.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    See Also
+    --------
+    MulticlassSVMCV : Chooses lam by cross-validation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from maxmargin import MulticlassSVM
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = MulticlassSVM(lam=0.01, tol=0.02, random_state=0).fit(X[:1000] / 16, y[:1000])
+    >>> model.status_, model.coef_.shape
+    ('converged', (10, 64))
+    >>> model.score(X[1000:] / 16, y[1000:]) > 0.9
+    True
     """
+
+    coef_ = Learned()
+    intercept_ = Learned()
+    classes_: np.ndarray
+    class_weight: Any
+    fit_intercept: bool
+    cost_matrix: Any
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    _weights: Weights
+    _kernel: KernelFunction | None
 
     def __init__(
         self,
@@ -81,69 +157,58 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         degree: int = 3,
         coef0: float = 0.0,
     ):
-        self.lam = lam
-        self.solver = solver
-        self.tol = tol
-        self.max_passes = max_passes
-        self.max_seconds = max_seconds
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.fit_intercept = fit_intercept
-        self.cost_matrix = cost_matrix
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
-        """Learn from samples X (n, F), dense or sparse, and classes y (n,)."""
+        """Learn from samples.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+            Features; kernel values (n, n) with ``kernel="precomputed"``.
+        y : array of shape (n,)
+            Classes, strings or integers.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+
+        Returns
+        -------
+        self : MulticlassSVM
+        """
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any = None) -> Posed:
+    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
-        matrix, labels = validate_data(checked, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        given, labels = validate_data(checked, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(labels)
         weight = check_sample_weight(sample_weight, len(labels))
-        kept = weight > 0
-        if not kept.all():
-            matrix, labels, weight = matrix[np.flatnonzero(kept)], labels[kept], weight[kept]
+        kept = np.flatnonzero(weight)
+        rows, labels, weight = take(given, kept), take(labels, kept), take(weight, kept)
         classes, codes = np.unique(labels, return_inverse=True)
         by_class = class_weights(self.class_weight, classes, codes, weight)
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
-        function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, matrix)
+        function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
+        matrix = rows if function is None else kernel_rows(function, rows, kept, given.shape[0])
+        layout = MulticlassWeights(count_weight_rows(matrix), len(classes), bool(self.fit_intercept))
         problem = make_multiclass_problem(
-            matrix if function is None else kernel_rows(function, matrix, kept),
+            matrix,
             codes,
             len(classes),
-            intercept=bool(self.fit_intercept),
+            intercept=layout.intercept,
             cost=check_cost_matrix(self.cost_matrix, len(classes)),
             sample_weight=weight,
         )
         if function is None:
-            unpack = partial(self._unpack, matrix.shape[1], len(classes))
+            unpack = partial(as_weights, layout)
         else:
-            unpack = partial(self._unpack_kernel, function, matrix, kept, len(classes))
+            unpack = partial(unpack_kernel, function, rows, kept, layout)
         names = ("n_features_in_", "feature_names_in_")
         named = {name: vars(checked)[name] for name in names if name in vars(checked)}
-        return Posed(problem, weight.sum(), {"classes_": classes, "_kernel": function, **named}, unpack)
-
-    def _unpack(self, n_features: int, n_labels: int, w: np.ndarray) -> dict[str, np.ndarray]:
-        """The fitted attributes, from the structure's flat weights."""
-        rows = w.reshape(-1, n_labels)
-        return {"coef_": rows[:n_features].T, "intercept_": rows[-1] if self.fit_intercept else np.zeros(n_labels)}
-
-    def _unpack_kernel(
-        self, function: KernelFunction, matrix: Any, kept: np.ndarray, n_labels: int, w: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        intercept = self._unpack(0, n_labels, w)["intercept_"].copy()
-        return {**unpack_support(function, matrix, kept, w, n_labels), "intercept_": intercept}
+        return Encoded(self, problem, weight.sum(), {"classes_": classes, "_kernel": function, **named}, unpack)
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -152,26 +217,68 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         return scores + self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores (n, K); for two classes (n,), positive for the second, as scikit-learn has it."""
+        """Score classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+
+        Returns
+        -------
+        scores : array of shape (n, K)
+            For two classes (n,), positive for the second, as scikit-learn has it.
+        """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the highest score."""
+        """Find the class of the highest score.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+
+        Returns
+        -------
+        classes : array of shape (n,)
+        """
         codes = self._scores(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_topk(self, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The k best classes of each sample, best first, and their scores: two (n, m) arrays, m = k or all classes."""
+        """Find the k best classes of each sample, best first.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+        k : int
+            How many, at least 1.
+
+        Returns
+        -------
+        classes : array of shape (n, m)
+            m is k, or the number of all classes.
+        scores : array of shape (n, m)
+        """
         scores = self._scores(X)
         m = min(check_count("k", k), len(self.classes_))
         order = np.argsort(-scores, axis=1, kind="stable")[:, :m]
         return self.classes_[order], np.take_along_axis(scores, order, axis=1)
 
     def predict_marginals(self, X: Any, temperature: float = 1.0) -> np.ndarray:
-        """Probabilities (n, K) of the classes, proportional to ``exp(score / temperature)``.
+        """Find probabilities of the classes, proportional to ``exp(score / temperature)``.
 
         Max-margin learning does not fit probabilities: they rank, and are not calibrated.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+        temperature : float, default=1.0
+            What scores are divided by, > 0.
+
+        Returns
+        -------
+        probabilities : array of shape (n, K)
         """
         check_positive("temperature", temperature)
         scores = self._scores(X)

@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
-from ..solvers import Path, Status
+from ..solvers import Path, Result, Status
 from ..solvers.path.follow import PAPER_GRID, approximately, on_grid
 from ..solvers.path.path import Callback
 from ..solvers.path.rules import ApproximatePath, Grid
 from ..solvers.path.runs import Effort, Run, certified
 from ..solvers.result import COLUMNS
-from ._base import MaxMarginEstimator, solver_for
+from ._base import MaxMarginEstimator, certificate_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-class EstimatorPath(Path):
-    """Models for every lam: a `Path` whose weights are those of an estimator.
+class EstimatorPath:
+    """Models for every lam, as `regularization_path` and `lam_grid` return them.
+
+    What a `maxmargin.solvers.Path` tells of its weights this tells, too: breakpoints, gaps, hinges, norms, passes,
+    oracle_calls, seconds, lam_end, ended, worst_gap, coef_at, primal_at, dual_at, gap_at and certify.
 
     Attributes
     ----------
-    scores : (J,) validation scores of the breakpoints, as the last `select` found them; None before
+    estimator : estimator
+        What the models are, unfitted.
+    path : maxmargin.solvers.Path
+        Flat weights and certificates for every lam.
+    scores : array of shape (J,) or None
+        Validation scores of the breakpoints, as the last `select` found them; None before, and where the path has gone
+        on since.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import MulticlassSVM, regularization_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = regularization_path(MulticlassSVM(random_state=0), X[::2], y[::2], eps=0.2, lam_min=0.1)
+    >>> bool(path.worst_gap <= 0.2)
+    True
+    >>> model = path.select(X[1::2], y[1::2])
+    >>> bool(model.score(X[1::2], y[1::2]) == path.scores.max())
+    True
     """
 
     def __init__(
@@ -44,59 +68,121 @@ class EstimatorPath(Path):
                 "transform X before, rather than in a pipeline"
             )
         self.estimator = own = clone(estimator)
-        self._posed = own._pose(X, y, **given)
-        self.scores: np.ndarray | None = None
+        self._encoded = own.encode(X, y, **given)
+        self._scores: np.ndarray | None = None
         effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
-        chosen = solver_for(own.solver if solver is None else solver, self._posed)
-        super().__init__(self._posed.problem, chosen, rule, run, effort, warm=warm)
+        chosen = self._encoded.solver(own.solver if solver is None else solver)
+        self.path = Path(self._encoded.problem, chosen, rule, run, effort, warm=warm)
 
-    def _append(self, *piece: Any) -> None:
-        super()._append(*piece)
-        self.scores = None  # they were those of fewer pieces
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "path":  # not there yet where a copy is made
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.path, name)
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+    def __repr__(self) -> str:
+        return repr(self.path).replace("<Path", f"<{type(self.estimator).__name__} path", 1)
+
+    @property
+    def scores(self) -> np.ndarray | None:
+        return self._scores if self._scores is not None and len(self._scores) == len(self) else None
+
+    def resume(self, lam_min: float | None = None, **given: Any) -> EstimatorPath:
+        """Go on where the path stopped, or further down.
+
+        Parameters
+        ----------
+        lam_min : float or None, default=None
+            Where to end now.
+        **given
+            max_passes, max_seconds, callbacks and verbose, as in ``solvers.Path.resume``.
+
+        Returns
+        -------
+        self : EstimatorPath
+        """
+        self.path.resume(lam_min, **given)
+        return self
+
+    def plot(self, figure: Figure | None = None) -> Figure:
+        """Draw gap, hinge loss, |w|, cost and, after `select`, scores along lam.
+
+        Parameters
+        ----------
+        figure : Figure or None, default=None
+            Where to draw; None makes one.
+
+        Returns
+        -------
+        figure : Figure
+        """
+        from ..plotting import plot_path
+
+        return plot_path(self, figure=figure)
 
     def estimator_at(self, lam: float) -> Any:
-        """A fitted estimator for a lam, with its certificate."""
-        lam = float(lam)
-        upto = max(self._piece_of(lam), 0) + 1
-        row = {
-            "passes": self.passes[:upto].sum(),
-            "oracle_calls": self.oracle_calls[:upto].sum(),
-            "seconds": self.seconds[:upto].sum(),
-            "primal": self.primal_at(lam),
-            "dual": self.dual_at(lam),
-            "gap": self.gap_at(lam),
-        }
-        certificate = {
-            "primal_": row["primal"],
-            "dual_": row["dual"],
-            "gap_": row["gap"],
-            "status_": str(Status.CONVERGED if row["gap"] < np.inf else Status.UNCERTIFIED),
-            "solver_": self.solver,
-            "n_passes_": row["passes"],
-            "n_oracle_calls_": int(row["oracle_calls"]),
-            "history_": {column: np.array([row[column]]) for column in COLUMNS},
-            "_state": None,
-        }
-        model = clone(self.estimator).set_params(lam=lam)
-        model._become({**self._posed.fitted, **self._posed.unpack(self.coef_at(lam)), **certificate})
-        return model
+        """Make a fitted estimator for a lam, with its certificate.
+
+        Parameters
+        ----------
+        lam : float
+            From `lam_end` on.
+
+        Returns
+        -------
+        model : estimator
+        """
+        lam, path = float(lam), self.path
+        w, primal, dual, gap = path.coef_at(lam), path.primal_at(lam), path.dual_at(lam), path.gap_at(lam)
+        upto = int(path.pieces_of(lam)) + 1
+        passes, calls = path.passes[:upto].sum(), int(path.oracle_calls[:upto].sum())
+        row = dict(zip(COLUMNS, (passes, calls, path.seconds[:upto].sum(), primal, dual, gap), strict=True))
+        result = Result(
+            w=w,
+            primal=primal,
+            dual=dual,
+            gap=gap,
+            dual_loss=np.nan,
+            dual_square=np.nan,
+            status=Status.CONVERGED if gap < np.inf else Status.UNCERTIFIED,
+            n_passes=passes,
+            n_oracle_calls=calls,
+            history={column: np.array([value]) for column, value in row.items()},
+            state=None,
+        )
+        return self._encoded.model(w, **certificate_of(result, path.solver)).set_params(lam=lam)
 
     def select(self, X: Any, y: Any, scoring: Any = None, **given: Any) -> Any:
-        """The fitted estimator that scores best on validation data; of several, that of the largest lam.
+        """Make the fitted estimator that scores best on validation data; of several, that of the largest lam.
 
         Weights are constant between breakpoints, so one look at each covers every lam. The scores stay in ``scores``.
-        `given` goes with X and y to the scorer, such as lengths.
+
+        Parameters
+        ----------
+        X, y
+            Validation data.
+        scoring : str, function or None, default=None
+            Name of a scorer or a function (estimator, X, y); None: the estimator's own score.
+        **given
+            What goes with X and y to the scorer, such as lengths.
+
+        Returns
+        -------
+        model : estimator
         """
         scorer = check_scoring(self.estimator, scoring)
-        self.scores = scores_along(self, scorer, X, y, **given)
-        return self.estimator_at(self.breakpoints[int(np.argmax(self.scores))])
+        self._scores = scores_along(self, scorer, X, y, **given)
+        return self.estimator_at(self.path.breakpoints[int(np.argmax(self._scores))])
 
 
 def scores_along(path: EstimatorPath, scorer: Any, X: Any, y: Any, **given: Any) -> np.ndarray:
     """Scores of the models at all breakpoints."""
-    scores = np.array([scorer(path.estimator_at(lam), X, y, **given) for lam in path.breakpoints], np.float64)
+    lams = path.path.breakpoints
+    scores = np.array([scorer(path.estimator_at(lam), X, y, **given) for lam in lams], np.float64)
     if np.isnan(scores).any():
-        raise ValueError(f"scoring gave NaN at lam = {path.breakpoints[int(np.argmax(np.isnan(scores)))]:g}")
+        raise ValueError(f"scoring gave NaN at lam = {lams[int(np.argmax(np.isnan(scores)))]:g}")
     return scores
 
 
@@ -112,27 +198,52 @@ def regularization_path(
     callbacks: Iterable[Callback] = (),
     **given: Any,
 ) -> EstimatorPath:
-    """Models for every lam, each at most `eps` above the optimum of its training objective.
+    """Find models for every lam, each at most `eps` above the optimum of its training objective.
 
     For a structure of your own there is ``solvers.regularization_path(structure)``.
 
     Parameters
     ----------
-    estimator : `ChainSVM`, `MulticlassSVM`, ...; its lam and tol do not matter, max_passes holds for each breakpoint,
-        max_seconds for the whole path
-    X, y : training data
-    eps : how far above the optimum the objective may be, for any lam
-    kappa : a breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None
-        means 0.9, or 0.7 with `heuristic`
-    lam_min : where to end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint
-    heuristic : let stale gaps decide that a breakpoint is solved. There is no guarantee then before ``path.certify()``
-    solver : None takes the estimator's
-    callbacks : called with each `Breakpoint` but the first; a true answer stops
-    **given : what else the estimator's fit takes: sample_weight, lengths
+    estimator : estimator
+        `ChainSVM`, `MulticlassSVM`, ...; its lam and tol do not matter, max_passes holds for each breakpoint,
+        max_seconds for the whole path.
+    X, y
+        Training data, as the estimator takes them.
+    eps : float, default=0.1
+        How far above the optimum the objective may be, for any lam.
+    kappa : float or None, default=None
+        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
+        0.9, or 0.7 with `heuristic`.
+    lam_min : float or None, default=None
+        Where to end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint.
+    heuristic : bool, default=False
+        Let stale gaps decide that a breakpoint is solved. There is no guarantee then before ``path.certify()``.
+    solver : str, solver object or None, default=None
+        None takes the estimator's.
+    callbacks : iterable of functions, default=()
+        Called with each `Breakpoint` but the first; a true answer stops.
+    **given
+        What else the estimator's fit takes: sample_weight, lengths.
+
+    Returns
+    -------
+    path : EstimatorPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import MulticlassSVM, regularization_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = regularization_path(MulticlassSVM(random_state=0), X, y, eps=0.2, lam_min=0.1)
+    >>> path.ended
+    'lam_min'
+    >>> model = path.estimator_at(0.3)
+    >>> bool(model.gap_ <= 0.2)
+    True
     """
     rule, run = approximately(eps, kappa, lam_min, heuristic)
     path = EstimatorPath(estimator, X, y, rule, run, solver=solver, **given)
-    path.walk(callbacks, int(estimator.verbose))
+    path.path.walk(callbacks, int(estimator.verbose))
     return path
 
 
@@ -147,18 +258,43 @@ def lam_grid(
     callbacks: Iterable[Callback] = (),
     **given: Any,
 ) -> EstimatorPath:
-    """Models for given values of lam, from the largest to the smallest, each certified to `tol`.
+    """Find models for given values of lam, from the largest to the smallest, each certified to `tol`.
 
     Between the values nothing is promised, but ``path.gap_at(lam)`` knows.
 
     Parameters
     ----------
-    lams : the values; 2^15 ... 2^-15 if not given
-    tol : None takes the estimator's
-    warm_start : whether each begins with the dual variables of the one before
-    others : as in `regularization_path`
+    estimator : estimator
+        `ChainSVM`, `MulticlassSVM`, ...; its lam does not matter, max_passes holds for each value, max_seconds for all.
+    X, y
+        Training data, as the estimator takes them.
+    lams : iterable of float, default=2^15 ... 2^-15
+        The values.
+    tol : float or None, default=None
+        None takes the estimator's.
+    warm_start : bool, default=True
+        Whether each begins with the dual variables of the one before.
+    solver : str, solver object or None, default=None
+        None takes the estimator's.
+    callbacks : iterable of functions, default=()
+        Called with each `Breakpoint`; a true answer stops.
+    **given
+        What else the estimator's fit takes: sample_weight, lengths.
+
+    Returns
+    -------
+    path : EstimatorPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import MulticlassSVM, lam_grid
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = lam_grid(MulticlassSVM(tol=0.05, random_state=0), X, y, lams=[1.0, 0.1])
+    >>> path.breakpoints
+    array([1. , 0.1])
     """
     rule = on_grid(lams, estimator.tol if tol is None else tol)
     path = EstimatorPath(estimator, X, y, rule, certified, solver=solver, warm=warm_start, **given)
-    path.walk(callbacks, int(estimator.verbose))
+    path.path.walk(callbacks, int(estimator.verbose))
     return path

@@ -10,12 +10,15 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count
-from ..inference.pose import Springs, best_pose, make_part_tree
 from ..structures.known import KnownProblem
-from ..structures.pose import PoseModel, Poses, make_pose_model, truncated_distances
+from ..structures.pose import Poses, Springs, make_pose_model, truncated_distances
 from ..structures.relations import steadiest_tree
-from ._base import PARAMETERS, MaxMarginEstimator, Posed, by_sample, init_of
-from ._inputs import check_parents, check_sample_weight, read_grids, read_positions, read_radius
+from ._base import MaxMarginEstimator, by_sample
+from ._encoded import Encoded
+from ._weights import as_attributes
+from .inputs.arrays import take
+from .inputs.poses import check_parents, read_grids, read_positions, read_radius
+from .inputs.weights import check_sample_weight
 
 
 class PoseSVM(MaxMarginEstimator):
@@ -30,42 +33,100 @@ class PoseSVM(MaxMarginEstimator):
 
     Parameters
     ----------
-    lam : float or None
-        Regularisation; None means 1 / (sum of sample weights).
-    solver, tol, max_passes, max_seconds, random_state, verbose, warm_start : as in `ChainSVM`
-        A solver must leave `lower`, `upper` and `positive` to the estimator.
-    parents : (P,) integers or None
+    lam : float or None, default=None
+        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+        An object must leave its `lower`, `upper` and `positive` to the estimator.
+    tol : float, default=1e-2
+        Stop when the certified duality gap is at most this.
+    max_passes : float, default=1000
+        Stop after so many passes over the data, with a warning.
+    max_seconds : float or None, default=None
+        Stop after so many seconds.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
+        1 shows a progress bar with the gap.
+    warm_start : bool, default=False
+        Whether a second `fit` on the same data goes on where the first one stopped.
+    parents : array of int of shape (P,) or None, default=None
         The part that each part hangs on, -1 for a root. There may be several roots; where all are roots, each part is
         found by itself. None takes the tree whose displacements vary least in the true poses, with part 0 as its root.
-    n_types : int
+    n_types : int, default=1
         Types of relation between a part and its parent, such as an arm that is raised or lowered.
-    radius : float or pair of parts
-        Where the loss of a part reaches 1, in pixels; or the distance of two parts in the true pose.
+    radius : float or pair of int, default=10.0
+        Where the loss of a part reaches 1, in pixels; or two parts, whose distance in the true pose it is.
 
     Attributes
     ----------
-    coef_ : (P, F)    parents_ : (P,)    n_features_in_ : int
-    springs_ : bias (P, R), stiffness, pull and anchor (P, R, 2) in pixels along columns and rows; 0 for roots
-    primal_, dual_, gap_, status_, solver_, n_passes_, n_oracle_calls_, history_
+    coef_ : array of shape (P, F)
+        Weights of the features of each part.
+    springs_ : Springs
+        bias (P, R), stiffness, pull and anchor (P, R, 2) in pixels along columns and rows; 0 for roots.
+    parents_ : array of shape (P,)
+        The part that each part hangs on, -1 for a root.
+    n_features_in_ : int
+        F, the number of features.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import PoseSVM
+    >>> rng = np.random.default_rng(0)
+    >>> heads = rng.integers(0, 4, size=(6, 2))  # columns and rows; the second part is below the first
+    >>> poses = np.stack([heads, heads + [0, 2]], axis=1)
+    >>> images = np.zeros((6, 6, 6, 2))  # of two features, one a part
+    >>> for image, pose in zip(images, poses):
+    ...     image[pose[:, 1], pose[:, 0], [0, 1]] = 1.0
+    >>> model = PoseSVM(lam=0.1, radius=2.0, random_state=0).fit(images, poses)
+    >>> model.score(images, poses), model.parents_.tolist()
+    (1.0, [-1, 0])
     """
 
     parents: Any
     n_types: int
     radius: Any
-    n_jobs = None  # no parameter: poses are found one after the other
     coef_: np.ndarray
     springs_: Springs
     parents_: np.ndarray
     n_features_in_: int
 
-    __init__ = init_of(
-        {
-            **PARAMETERS,
-            "parents": None,
-            "n_types": 1,
-            "radius": 10.0,
-        }
-    )
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        parents: Any = None,
+        n_types: int = 1,
+        radius: Any = 10.0,
+    ):
+        self._keep(locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PoseSVM:
@@ -73,43 +134,74 @@ class PoseSVM(MaxMarginEstimator):
 
         Parameters
         ----------
-        X : list of (H, W, F) arrays, features of every position of an image; sizes may differ
-        y : (n, P, 2) or list of (P, 2), column and row of every part
-        sample_weight : one weight a sample; an integer weight equals repetition, 0 removal
+        X : list of arrays of shape (H, W, F)
+            Features of every position of an image; sizes may differ.
+        y : array of shape (n, P, 2)
+            Column and row of every part; or a list of (P, 2).
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+
+        Returns
+        -------
+        self : PoseSVM
         """
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any = None) -> Posed:
+    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         n_types = check_count("n_types", self.n_types)
         grids = read_grids(X)
         positions = read_positions(y, grids)
         weight = check_sample_weight(sample_weight, len(grids))
         kept = np.flatnonzero(weight)
-        grids, positions = [grids[i] for i in kept], positions[kept]
+        grids, positions, weight = take(grids, kept), take(positions, kept), take(weight, kept)
         radius = read_radius(self.radius, positions, kept)
         if self.parents is None:
-            parents = steadiest_tree(positions, weight[kept])
+            parents = steadiest_tree(positions, weight)
         else:
             parents = check_parents(self.parents, positions.shape[1])
         n_features = grids[0].features.shape[1]
-        model = make_pose_model(positions, parents, n_types, n_features, weight[kept])
-        poses = Poses(grids, positions, model, radius, weight[kept])
+        model = make_pose_model(positions, parents, n_types, n_features, weight)
+        poses = Poses(grids, positions, model, radius, weight)
         fitted = {"n_features_in_": n_features, "parents_": parents}
         positive = model.stiffness_places() if len(model.edges) else None
-        return Posed(KnownProblem(poses), weight.sum(), fitted, partial(_unpack, model), positive)
+        unpack = partial(as_attributes, model.unpack)
+        return Encoded(self, KnownProblem(poses), weight.sum(), fitted, unpack, positive)
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n, P, 2): column and row of every part in the best pose of each image."""
+        """Find the best pose in each image.
+
+        Parameters
+        ----------
+        X : list of arrays of shape (H, W, F)
+            As in `fit`.
+
+        Returns
+        -------
+        poses : array of shape (n, P, 2)
+            Column and row of every part.
+        """
         check_is_fitted(self)
-        tree = make_part_tree(self.parents_)
         grids = read_grids(X, self.n_features_in_, type(self).__name__)
-        return np.stack(
-            by_sample(lambda grid: best_pose(grid.scores(self.coef_), tree, self.springs_)[0].positions, grids)
-        )
+        return np.stack(by_sample(lambda grid: grid.best(self.coef_, self.parents_, self.springs_).positions, grids))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 less the mean loss: of a part at its place 1, of one `radius` or more from it 0."""
+        """Measure 1 less the mean loss: of a part at its place 1, of one `radius` or more from it 0.
+
+        Parameters
+        ----------
+        X : list of arrays of shape (H, W, F)
+            As in `fit`.
+        y : array of shape (n, P, 2)
+            The true poses.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample.
+
+        Returns
+        -------
+        score : float
+            From 0 to 1.
+        """
         found = self.predict(X)
         true = read_positions(y, read_grids(X), len(self.parents_))
         weight = check_sample_weight(sample_weight, len(true))
@@ -122,8 +214,3 @@ class PoseSVM(MaxMarginEstimator):
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _unpack(model: PoseModel, w: np.ndarray) -> dict[str, Any]:
-    coef, springs = model.unpack(w)
-    return {"coef_": coef, "springs_": springs}

@@ -11,7 +11,7 @@ from .frank_wolfe import FrankWolfe
 from .parts.cache import Cache
 from .parts.lengths import ExactLength, FixedLength
 from .parts.samplers import ByGaps, Drawn, Permutation, Uniform
-from .parts.steps import AwayStep, FrankWolfeStep, PairwiseStep
+from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .path import Path, lam_grid, regularization_path
 from .presets import get_solver
 from .result import Record, Result, Status
@@ -30,6 +30,7 @@ __all__ = [
     "FixedLength",
     "FrankWolfe",
     "FrankWolfeStep",
+    "OptimalStep",
     "PairwiseStep",
     "Path",
     "Perceptron",

@@ -24,7 +24,7 @@ LENGTHEN, STIFFEN = 1.1, 1.05
 WEAKEST = 0.1  # kappa / lam
 
 # Where the curvature is less than this many times lam, plain steps take a few passes, and nothing is to be gained.
-EASY = 4.0
+EASY = 0.5
 
 # The newest dual point should get this many times the weight that theory gives it. Below, its noise, which grows with
 # kappa/lam, hides its news: solve more accurately. Above, accuracy is wasted.

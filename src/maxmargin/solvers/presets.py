@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..structures import as_problem
-from ..structures.verbs import argmax_cost
+from ..structures.needs import Need
+from ..structures.verbs import argmax_cost, offers
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe
 from .cutting_plane import CuttingPlane
@@ -21,10 +22,16 @@ EXPENSIVE = 4.0
 def choose(problem: Any) -> Solver:
     """Accelerated pairwise steps on blocks drawn by their gaps, with a cache where the oracle is expensive.
 
+    Where a block has an optimum in closed form, accelerated steps to that: they cost so little that drawing by gaps
+    would cost as much again, so that each pass visits all blocks in a new order.
+
     Built-in structures know what their oracle costs, so the choice is the same in every run; a user's own oracle is
     timed. Whether acceleration has anything to gain, the solver sees from the curvature of the data and lam.
     """
-    expensive = problem is not None and bool(argmax_cost(as_problem(problem)) > EXPENSIVE)
+    problem = None if problem is None else as_problem(problem)
+    if problem is not None and Need.OPTIMA in offers(problem):
+        return BlockFrankWolfe("permutation", "weighted", gap_every=5, step="optimal", acceleration="catalyst")
+    expensive = problem is not None and bool(argmax_cost(problem) > EXPENSIVE)
     return BlockFrankWolfe("gap", "weighted", step="pairwise", cache=expensive, acceleration="catalyst")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,6 @@ from ..inference.boxes import best_box, candidate_marginals, top_boxes
 # What an oracle call takes, in seconds: of itself, for every pixel's feature, for a pair of rows and column. Measured
 # on noise, 4 x 4 to 120 x 160 pixels; where scores are good in one place, the search ends sooner.
 CALL_SECONDS, FEATURE_SECONDS, SCAN_SECONDS = 2e-5, 5e-10, 1e-8
-
-NO_MARGINALS = (
-    "marginals of all boxes of an image: there are as many as pixels squared, and no sum over them is known to be "
-    "cheap; give `Proposals`, whose boxes are few, or ask for the k best boxes"
-)
 
 
 class Image:
@@ -37,9 +32,6 @@ class Image:
     def top(self, coef: np.ndarray, intercept: float, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k best boxes (k, 4), fewer if there are no more, and their scores."""
         return top_boxes(self.scores(coef) + intercept, k)
-
-    def marginals(self, coef: np.ndarray) -> NoReturn:
-        raise NotImplementedError(NO_MARGINALS)
 
 
 class WordImage(Image):
@@ -133,6 +125,11 @@ class ImageBoxes:
     def loss(self, i: int, y: np.ndarray) -> float:
         return 1.0 - float(box_iou(y, self.y[i]))
 
+    def unpack(self, w: np.ndarray) -> dict[str, Any]:
+        """The weights (F,) of a pixel's features, and its bias, 0 if there is none."""
+        n_features = self.n_features - self.intercept
+        return {"coef": w[:n_features] / self.area, "intercept": float(w[n_features:].sum() / self.area)}
+
     def data(self) -> list[np.ndarray]:
         return [self.y, np.array([self.area, self.intercept]), *(image.pixels for image in self.images)]
 
@@ -171,6 +168,10 @@ class ProposedBoxes:
 
     def loss(self, i: int, y: int) -> float:
         return float(self.losses[i][y])
+
+    def unpack(self, w: np.ndarray) -> dict[str, Any]:
+        """The weights (F,) of a box's features; a bias would be the same for all."""
+        return {"coef": w, "intercept": 0.0}
 
     def data(self) -> list[np.ndarray]:
         return [*self.losses, *(sample.features for sample in self.samples)]

@@ -9,18 +9,60 @@ import numpy as np
 
 
 class TransitionMask(NamedTuple):
-    """Allowed moves over K labels, in the order of ``classes_``."""
+    """Allowed moves over K labels, in the order of ``classes_``.
 
-    allowed: np.ndarray  # (K, K) bool: row label may be followed by column label
-    start: np.ndarray  # (K,) bool: label may come first
-    end: np.ndarray  # (K,) bool: label may come last
+    Parameters
+    ----------
+    allowed : array of bool of shape (K, K)
+        Whether the label of the row may be followed by that of the column.
+    start : array of bool of shape (K,)
+        Whether the label may come first.
+    end : array of bool of shape (K,)
+        Whether the label may come last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import ChainSVM, TransitionMask
+    >>> mask = TransitionMask(allowed=~np.eye(2, dtype=bool), start=np.array([True, False]), end=np.ones(2, bool))
+    >>> x = np.zeros((3, 1))
+    >>> model = ChainSVM(transition_mask=mask, lam=1.0).fit([x, x], [["a", "b", "a"]] * 2)
+    >>> model.predict([np.ones((2, 1))])[0].tolist()
+    ['a', 'b']
+    """
+
+    allowed: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
 
     @classmethod
     def everything(cls, n_labels: int) -> TransitionMask:
+        """Make the mask that allows all moves.
+
+        Parameters
+        ----------
+        n_labels : int
+            K, the number of labels.
+
+        Returns
+        -------
+        mask : TransitionMask
+        """
         return cls(np.ones((n_labels, n_labels), bool), np.ones(n_labels, bool), np.ones(n_labels, bool))
 
     def check(self, n_labels: int) -> TransitionMask:
-        """The mask as boolean arrays of the right shapes, or an error that names the wrong one."""
+        """Refuse a mask of the wrong shape, naming the part.
+
+        Parameters
+        ----------
+        n_labels : int
+            K, the number of labels.
+
+        Returns
+        -------
+        mask : TransitionMask
+            The same, of boolean arrays.
+        """
         for name, array, shape in zip(
             self._fields, self, [(n_labels, n_labels), (n_labels,), (n_labels,)], strict=True
         ):
@@ -31,7 +73,19 @@ class TransitionMask(NamedTuple):
         return TransitionMask(*(np.asarray(array, bool) for array in self))
 
     def first_violation(self, labels: np.ndarray, offsets: np.ndarray) -> tuple[int, int] | None:
-        """The first (sample, position) whose label the mask forbids there, or None."""
+        """Find the first label that the mask forbids where it is.
+
+        Parameters
+        ----------
+        labels : array of int of shape (N,)
+            Codes of the labels of all samples.
+        offsets : array of int of shape (n + 1,)
+            Where samples begin.
+
+        Returns
+        -------
+        place : tuple (sample, position) or None
+        """
         bad = np.zeros(len(labels), bool)
         bad[1:] = ~self.allowed[labels[:-1], labels[1:]]
         bad[offsets[:-1]] = ~self.start[labels[offsets[:-1]]]
@@ -44,7 +98,24 @@ class TransitionMask(NamedTuple):
 
 
 def bio_mask(classes: Iterable) -> TransitionMask:
-    """BIO (IOB2) rules read off names such as ``B-NP``, ``I-NP``, ``O``: ``I-X`` follows ``B-X`` or ``I-X`` only."""
+    """Read BIO (IOB2) rules off names such as ``B-NP``, ``I-NP``, ``O``: ``I-X`` follows ``B-X`` or ``I-X`` only.
+
+    Parameters
+    ----------
+    classes : iterable of str
+        The labels, in the order of ``classes_``.
+
+    Returns
+    -------
+    mask : TransitionMask
+
+    Examples
+    --------
+    >>> from maxmargin import bio_mask
+    >>> mask = bio_mask(["B-NP", "I-NP", "O"])
+    >>> mask.allowed[:, 1].tolist()  # what I-NP may follow
+    [True, True, False]
+    """
     names = [str(name) for name in classes]
     if not any(name.startswith(("B-", "I-")) for name in names):
         raise ValueError(f"no label is named B-… or I-…, so there are no BIO rules to read off: {names[:5]}")

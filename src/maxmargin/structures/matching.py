@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..inference.matching import best_matching
+from ..inference.matching import best_matching, matching_max_marginals, top_matchings
 
 # What an oracle call takes, in seconds: of itself, for every number of the features, and for n m min(n, m). Measured.
 CALL_SECONDS, FEATURE_SECONDS, ASSIGN_SECONDS = 3e-5, 1e-9, 1.3e-10
@@ -36,9 +36,9 @@ class Matchings:
     """Samples whose outputs are matchings, given as numbers of candidates; a structure for `KnownProblem`.
 
     The score of a matching is the sum of ``<w, x_ij>`` over its pairs, plus the last weight for each with `intercept`.
-    The loss is ``false * wrong links + missed * links not found``, with `normalize` divided by the number of true links
-    (at least 1). It is a sum over pairs, so that the matching of the highest score plus loss is an assignment, too
-    (taskar05).
+    The loss is ``cost[0, 1]`` for every wrong link and ``cost[1, 0]`` for every true one that is missed, 1 for both if
+    `cost` is None, with `normalize` divided by the number of true links (at least 1). It is a sum over pairs, so that
+    the matching of the highest score plus loss is an assignment, too (taskar05).
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Matchings:
         samples: list[Candidates],
         y: list[np.ndarray],
         *,
-        cost: tuple[float, float] = (1.0, 1.0),
+        cost: np.ndarray | None = None,
         normalize: bool = True,
         intercept: bool = True,
         perfect: bool = False,
@@ -57,7 +57,8 @@ class Matchings:
         self.n_features = samples[0].features.shape[1] + intercept
         self.sample_weight = sample_weight
         size = np.array([max(1, len(links)) if normalize else 1 for links in y], np.float64)
-        self.false, self.missed = cost[0] / size, cost[1] / size  # a sample
+        cost = 1.0 - np.eye(2) if cost is None else cost
+        self.false, self.missed = cost[0, 1] / size, cost[1, 0] / size  # a sample
         self.is_true = [np.zeros(len(sample.places), bool) for sample in samples]
         for links, true in zip(y, self.is_true, strict=True):
             true[links] = True
@@ -84,6 +85,11 @@ class Matchings:
         indices = np.concatenate([features.indices[entries], np.full(len(bias), self.n_features - 1)])
         return indices, np.concatenate([features.data[entries], bias])
 
+    def unpack(self, w: np.ndarray) -> dict[str, Any]:
+        """The weights (F,) of the features, and the bias, 0 if there is none."""
+        n_features = self.n_features - self.intercept
+        return {"coef": w[:n_features], "intercept": float(w[n_features:].sum())}
+
     def loss(self, i: int, y: np.ndarray) -> float:
         right = np.count_nonzero(self.is_true[i][y])
         return float(self.false[i] * (len(y) - right) + self.missed[i] * (len(self.y[i]) - right))
@@ -105,3 +111,26 @@ class Matchings:
 def pair_scores(sample: Candidates, coef: np.ndarray, intercept: float) -> np.ndarray:
     """Scores (c,) of the candidates."""
     return sample.features @ coef + intercept
+
+
+def best_links(table: np.ndarray, perfect: bool) -> tuple[np.ndarray, float]:
+    """The matching of the highest score in a table (n, m), as links (l, 2) by increasing row; -inf if there is none."""
+    columns, value = best_matching(table, perfect)
+    return as_links(columns), value
+
+
+def top_links(table: np.ndarray, k: int, perfect: bool) -> tuple[list[np.ndarray], np.ndarray]:
+    """The k best matchings, best first, as links, and their scores; fewer where there are no more."""
+    many, values = top_matchings(table, k, perfect)
+    return list(map(as_links, many)), values
+
+
+def pair_max_marginals(table: np.ndarray, perfect: bool) -> np.ndarray:
+    """(n, m): for every pair the score of the best matching that has it, -inf if there is none."""
+    return matching_max_marginals(table, perfect).pairs
+
+
+def as_links(columns: np.ndarray) -> np.ndarray:
+    """Links (l, 2) from the column of each row, -1 for none."""
+    rows = np.flatnonzero(columns >= 0)
+    return np.stack([rows, columns[rows]], axis=1)

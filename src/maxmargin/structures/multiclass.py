@@ -36,6 +36,7 @@ from .verbs import (
     enlarged,
     find_corner,
     find_expectation,
+    find_optimum,
     find_potentials_with,
     inner,
     is_corner,
@@ -119,7 +120,9 @@ def _(problem, u, v):
 
 @implements(offers, MulticlassProblem)
 def _(problem):
-    return offered_if(bounds=has_features(problem.rows), decoding=True, expectations=True)
+    linear = has_features(problem.rows)
+    # with a kernel, each label that changes costs a row of it: pairs are the better steps there
+    return offered_if(bounds=linear, decoding=True, expectations=True, optima=linear)
 
 
 @implements(new_blocks, MulticlassProblem)
@@ -329,6 +332,31 @@ def _(problem, tilts, expectation, work, w, i, eta):
         node[k] /= total
         value += node[k] * work.node[k]
     return value
+
+
+@implements(find_optimum, MulticlassProblem)
+def _(problem, blocks, expectation, work, i, scale):
+    # a maximum of -curvature/2 |mu - (mu_i + theta / curvature)|^2: the point of the simplex nearest to that
+    n_labels, curvature = work.node.shape[0], scale * problem.squared_norm[i]
+    goal, best = expectation.node, 0
+    for k in range(1, n_labels):
+        if work.node[k] > work.node[best]:
+            best = k
+    top, highest = work.node[best], -np.inf
+    for k in range(n_labels):  # differences of scores: where the curvature is small, their sizes would hide it
+        goal[k] = blocks.node[i, k] * curvature + (work.node[k] - top)
+        highest = max(highest, goal[k])
+    # what rises above a level sums to the curvature: raise the level until it does
+    level, raised = -np.inf, highest - curvature
+    while raised > level:
+        level, total, count = raised, 0.0, 0
+        for k in range(n_labels):
+            if goal[k] > level:
+                total += goal[k] - level
+                count += 1
+        raised = level + (total - curvature) / count if count > 0 else level
+    for k in range(n_labels):
+        goal[k] = max(goal[k] - level, 0.0) / curvature if curvature > 0.0 else (1.0 if k == best else 0.0)
 
 
 @implements(keep_tilt, MulticlassProblem)

@@ -15,6 +15,10 @@ class Need(Enum):
         "expectations over outputs, which this structure does not give: a structure of your own needs "
         "exp_oracle(v, i, emphasis); elsewhere take another solver",
     )
+    OPTIMA = (
+        TypeError,
+        "the optimum of a block in closed form, which is known for classes only: take step='pairwise' elsewhere",
+    )
     DECODING = (
         TypeError,
         "outputs found without losses: give the structure a method decode(w, i) -> y, the output that maximises "

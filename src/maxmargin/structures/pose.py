@@ -30,6 +30,10 @@ class Grid(NamedTuple):
         """(P, H, W) scores of the parts for their weights (P, F)."""
         return (coef @ self.features.T).reshape(-1, *self.shape)
 
+    def best(self, coef: np.ndarray, parents: np.ndarray, springs: Springs) -> Pose:
+        """The pose of the highest score."""
+        return best_pose(self.scores(coef), make_part_tree(parents), springs)[0]
+
     def features_at(self, positions: np.ndarray) -> np.ndarray:
         """(P, F) for the columns and rows (P, 2) of the parts."""
         return self.features[positions[:, 1] * self.shape[1] + positions[:, 0]]
@@ -61,14 +65,15 @@ class PoseModel(NamedTuple):
         of_springs = np.arange(self.n_part_weights, self.n_weights).reshape(-1, PER_SPRING)
         return of_springs[:, 1:3].ravel()
 
-    def unpack(self, w: np.ndarray) -> tuple[np.ndarray, Springs]:
+    def unpack(self, w: np.ndarray) -> dict[str, Any]:
         """Weights of the parts, and springs in pixels."""
         n_parts, n_types, _ = self.anchors.shape
         coef = w[: self.n_part_weights].reshape(n_parts, self.n_features)
         springs = np.zeros((n_parts, n_types, PER_SPRING))
         springs[self.edges] = w[self.n_part_weights :].reshape(-1, n_types, PER_SPRING)
         scale = self.scale[:, None, None]
-        return coef, Springs(springs[..., 0], springs[..., 1:3] / scale**2, springs[..., 3:] / scale, self.anchors)
+        in_pixels = Springs(springs[..., 0], springs[..., 1:3] / scale**2, springs[..., 3:] / scale, self.anchors)
+        return {"coef": coef, "springs": in_pixels}
 
     def joint_feature(self, grid: Grid, pose: Pose) -> np.ndarray:
         edges, parents, n_types = self.edges, self.tree.parents, self.anchors.shape[1]
@@ -78,6 +83,11 @@ class PoseModel(NamedTuple):
         springs = np.zeros((len(edges), n_types, PER_SPRING))
         springs[np.arange(len(edges)), types] = np.hstack([np.ones((len(edges), 1)), -(away**2), away])
         return np.concatenate([grid.features_at(pose.positions).ravel(), springs.ravel()])
+
+
+def check_tree(parents: np.ndarray) -> np.ndarray:
+    """The parents, if they are those of a tree or several."""
+    return make_part_tree(parents).parents
 
 
 def make_pose_model(
@@ -119,8 +129,8 @@ class Poses:
 
     def best(self, w: np.ndarray, i: int, extra: Any) -> Pose:
         """With scores (P, H, W) that come on top."""
-        coef, springs = self.model.unpack(w)
-        return best_pose(self.grids[i].scores(coef) + extra, self.model.tree, springs)[0]
+        parts = self.model.unpack(w)
+        return best_pose(self.grids[i].scores(parts["coef"]) + extra, self.model.tree, parts["springs"])[0]
 
     def joint_feature(self, i: int, y: Pose) -> np.ndarray:
         return self.model.joint_feature(self.grids[i], y)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import kernel
-from ..inference.lp import bound_by_messages, new_messages, relax
+from ..inference.lp import Relaxed, bound_by_messages, new_messages, relax
 from .pairwise.decoding import score_sample
 from .pairwise.layout import PairwiseProblem, link_weights, pairwise_work
 from .pairwise.links import link_scores, put_marginals
@@ -117,6 +117,12 @@ def sample_scores(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: in
     """Node and edge scores of one sample after the other under w."""
     work = pairwise_work(links, plan, int(np.diff(sites.offsets).max()), n_labels)
     return (score_alone(sites, links, plan, work, w, i) for i in range(len(sites.offsets) - 1))
+
+
+def relax_samples(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: int) -> list[Relaxed]:
+    """What the relaxation says of each sample under w, without a loss."""
+    scores = sample_scores(sites, links, plan, w, n_labels)
+    return [relax(plan, i, *of_sample) for i, of_sample in enumerate(scores)]
 
 
 @kernel(n_parts=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...structures.needs import Need
 from ..base import Solver
 from ..catalyst import Catalyst, as_catalyst
 from ..parts.averaging import check_averaging
@@ -12,7 +13,7 @@ from ..parts.choice import as_part
 from ..parts.lengths import FixedLength
 from ..parts.memory import Memory, NoMemory
 from ..parts.samplers import Sampling, as_sampling
-from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, change_block
+from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, change_block, fitted_step, traits
 from .engine import BlockEngine, Parts
 
 
@@ -30,8 +31,9 @@ class BlockFrankWolfe(Solver):
         The exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only.
     gap_every : float, default=10
         Passes between two certificates.
-    step : {"fw", "away", "pairwise"} or a step, default="fw"
-        Away and pairwise steps know the outputs that hold dual mass, and converge linearly.
+    step : {"fw", "away", "pairwise", "optimal"} or a step, default="fw"
+        Away and pairwise steps know the outputs that hold dual mass, and converge linearly. The optimal step, for
+        classes, makes a block as good as it can be while the others stay.
     cache : bool or Cache, default=False
         Whether to ask remembered outputs before the oracle.
     safeguard : bool, default=False
@@ -84,14 +86,19 @@ class BlockFrankWolfe(Solver):
         self.positive = positive
         self.acceleration = acceleration
 
+    def requires(self) -> set[Need]:
+        return super().requires() | traits(self.chosen_step()).requires
+
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> BlockEngine:
         check_averaging(self.averaging)
         if not self.line_search and self.acceleration is not None:
             raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
         step, rule = self.chosen_step(), as_cache(self.cache)
+        if rule is not None and not traits(step).takes_outputs:
+            raise ValueError(f"a cache goes with steps to outputs, not with step={self.step!r}")
         parts = Parts(
             sampling=as_sampling(self.sampling, knows_gaps=True),
-            step=step,
+            step=fitted_step(step, problem),
             cache=rule_of(rule),
             memory=memory_for(problem, step, rule),
             averages=self.averaging is not None,
@@ -115,7 +122,7 @@ class BlockFrankWolfe(Solver):
 
 def memory_for(problem: Any, step: Any, cache: Cache | None) -> Memory | NoMemory:
     """What a step and a cache need to remember."""
-    if step.remembers:
+    if traits(step).remembers:
         return growing_memory(problem, cache or Cache())
     if cache is None:
         return NoMemory()

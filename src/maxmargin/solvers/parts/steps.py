@@ -7,8 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
-from ...structures.directions import BetweenCorners, ToCorner
-from ...structures.verbs import block_value, find_corner, measure, move, slot_value, take_away, take_corner
+from ...structures.directions import BetweenCorners, ToCorner, ToExpectation
+from ...structures.needs import Need
+from ...structures.verbs import (
+    block_value,
+    find_corner,
+    find_optimum,
+    measure,
+    move,
+    new_expectation,
+    slot_value,
+    take_away,
+    take_corner,
+)
 from ..box import clip, release
 from .averaging import before_change
 from .lengths import ExactLength, Line, choose_length, gain
@@ -47,7 +58,6 @@ class FrankWolfeStep(NamedTuple):
 
     length: Any = ExactLength()
     toward: ToCorner = ToCorner()
-    remembers = False  # whether outputs must be known by name
 
 
 class AwayStep(NamedTuple):
@@ -55,7 +65,6 @@ class AwayStep(NamedTuple):
 
     length: Any = ExactLength()
     toward: ToCorner = ToCorner()
-    remembers = True
 
 
 class PairwiseStep(NamedTuple):
@@ -70,7 +79,77 @@ class PairwiseStep(NamedTuple):
     length: Any = ExactLength()
     toward: ToCorner = ToCorner()
     between: BetweenCorners = BetweenCorners()
-    remembers = True
+
+
+class OptimalStep(NamedTuple):
+    """The block becomes the best that it can be while the others stay, in closed form."""  # crammer01, keerthi08
+
+    into: Any = None  # where it goes: room that `fitted_step` makes
+
+
+class Traits(NamedTuple):
+    """What a step needs."""
+
+    remembers: bool  # outputs known by name
+    takes_outputs: bool  # goes to outputs, so that remembered ones may stand for the oracle's
+    requires: frozenset[Need] = frozenset()  # of a structure
+
+
+@verb
+def traits(step):
+    """What a step needs of the other parts, and of a structure."""
+
+
+@implements(traits, FrankWolfeStep)
+def _(step):
+    return Traits(remembers=False, takes_outputs=True)
+
+
+@implements(traits, AwayStep, PairwiseStep)
+def _(step):
+    return Traits(remembers=True, takes_outputs=True)
+
+
+@implements(traits, OptimalStep)
+def _(step):
+    return Traits(remembers=False, takes_outputs=False, requires=frozenset({Need.OPTIMA}))
+
+
+@verb
+def fitted_step(step, problem):
+    """The step with the room it needs for a problem; by default it needs none."""
+
+
+@implements(fitted_step, object)
+def _(step, problem):
+    return step
+
+
+@implements(fitted_step, OptimalStep)
+def _(step, problem):
+    return OptimalStep(ToExpectation(new_expectation(problem)))
+
+
+@helper
+def ask_oracle(problem, run, i, current):
+    """The corner of block i; returns its value and the block's gap, which is made known."""
+    run.tally[MISSES] += 1
+    value = find_corner(problem, run.work, run.w, i)
+    gap = problem.weight[i] * (value - current)
+    run.gaps[i] = gap
+    observe(run.sampler, i, gap)
+    return value, gap
+
+
+@implements(change_block, OptimalStep)
+def _(step, problem, run, i, k):
+    current = block_value(problem, run.blocks, run.work, run.w, i)
+    _, gap = ask_oracle(problem, run, i, current)
+    if gap > 0.0:
+        before_change(run.averaging, problem, run.blocks, i, k)
+        find_optimum(problem, run.blocks, step.into.expectation, run.work, i, problem.weight[i] / run.lam)
+        measured = measure(problem, step.into, run.blocks, run.work, i)
+        follow(step.into, problem, run, i, measured, 1.0)
 
 
 @implements(change_block, FrankWolfeStep, AwayStep, PairwiseStep)
@@ -81,11 +160,7 @@ def _(step, problem, run, i, k):
         run.tally[HITS] += 1
         gap = problem.weight[i] * (value - current)
     else:
-        run.tally[MISSES] += 1
-        value = find_corner(problem, run.work, run.w, i)
-        gap = problem.weight[i] * (value - current)
-        run.gaps[i] = gap
-        observe(run.sampler, i, gap)
+        value, gap = ask_oracle(problem, run, i, current)
     if gap > 0.0:
         slot = remember(run.memory, problem, run.work, i, k)
         before_change(run.averaging, problem, run.blocks, i, k)
@@ -164,4 +239,9 @@ def _(step, problem, run, i, k, found):
     along_corner(step, problem, run, i, k, found.slot, 1.0, found.gap, 1.0)
 
 
-STEPS: dict[str, Any] = {"fw": FrankWolfeStep(), "away": AwayStep(), "pairwise": PairwiseStep()}
+STEPS: dict[str, Any] = {
+    "fw": FrankWolfeStep(),
+    "away": AwayStep(),
+    "pairwise": PairwiseStep(),
+    "optimal": OptimalStep(),
+}

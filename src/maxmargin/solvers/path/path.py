@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -24,9 +24,6 @@ from .rules import PathEnd, Step
 from .runs import Effort, Run
 from .start import largest_losses
 from .store import WeightStore
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ENDINGS: dict[str, str] = {
     PathEnd.HINGE: "the training hinge loss reached eps: the last weights serve every smaller lam",
@@ -218,12 +215,6 @@ class Path:
             step = self._rule.after(last.lam, last.bracket)
             self._next, self._stopped = step, None if step.ended else Status.UNCERTIFIED
         return self.worst_gap
-
-    def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw gap, hinge loss, |w| and cost along lam."""
-        from ...plotting import plot_path
-
-        return plot_path(self, figure=figure)
 
     def _piece_of(self, lam: float) -> int:
         """The breakpoint whose weights serve lam; -1: the first one's, scaled."""

@@ -6,9 +6,11 @@ from .decoding import decode, decode_marginals, decode_max_marginals, decode_top
 from .graph import links_of, potts_links_of
 from .layout import PairwiseProblem, make_pairwise_problem, pairwise_work
 from .sites import make_sites
+from .weights import PairwiseWeights
 
 __all__ = [
     "PairwiseProblem",
+    "PairwiseWeights",
     "alike",
     "blocks",
     "decode",

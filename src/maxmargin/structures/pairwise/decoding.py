@@ -51,8 +51,8 @@ def decode_max_marginals(sites, links, plan, work, w, first, last, out):
 
 
 @kernel(n_parts=4)
-def decode_marginals(sites, links, plan, work, w, first, last, out, logs):
-    """Marginals of every site, flat, under ``p(y) ~ exp(score(y))``, and log-partition functions."""
+def decode_marginals(sites, links, plan, work, w, first, last, temperature, out, logs):
+    """Marginals of every site, flat, under ``p(y) ~ exp(score(y) / temperature)``, and log-partition functions."""
     n_labels = work.node.shape[1]
     most = 0
     for i in range(first, last):
@@ -61,4 +61,5 @@ def decode_marginals(sites, links, plan, work, w, first, last, out, logs):
     for i in range(first, last):
         node, edge = score_sample(sites, links, work, w, i)
         mine = out[sites.offsets[i] * n_labels : sites.offsets[i + 1] * n_labels]
-        logs[i] = find_marginals(plan, i, node, edge, work.scratch, mine, edge_out)
+        node /= temperature
+        logs[i] = find_marginals(plan, i, node, edge / temperature, work.scratch, mine, edge_out)

@@ -1,0 +1,145 @@
+"""What estimators of the labels of nodes with edges between them share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from ..structures.graphs import Method
+from ..structures.pairwise import make_pairwise_problem, make_sites
+from ._decoding import Scored
+from ._encoded import Encoded
+from ._labeling import LabelingEstimator
+from ._weights import as_weights
+from .inputs.arrays import rows_of, take
+from .inputs.graphs import Graph, Split, Tree, numbered, split_samples
+from .inputs.labels import encode_labels, stack_labels
+from .inputs.masks import read_pair_mask
+from .inputs.sequences import needs_vectorizer, stack_sequences
+from .inputs.weights import check_cost_matrix, check_loss, check_sample_weight, class_weights
+
+
+class GraphLabeling(LabelingEstimator):
+    """What `TreeSVM` and `GraphSVM` share: all but how edges are given and searched."""
+
+    kind: type[Tree] | type[Graph]  # of a sample
+    transition_mask_: np.ndarray | None
+    loss: str
+    class_weight: Any
+    fit_intercept: bool
+    transition_mask: Any
+    cost_matrix: Any
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from samples.
+
+        Parameters
+        ----------
+        X : list of samples
+            `Tree` or `Graph`, as the estimator says, or tuples of what these hold.
+        y : list of T labels each
+            Strings or integers, one a node.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample; an integer weight equals repetition, 0 removal.
+
+        Returns
+        -------
+        self : estimator
+        """
+        self._fit(X, y, sample_weight=sample_weight)
+        return self
+
+    @property
+    @abstractmethod
+    def _method(self) -> Method:
+        """How labelings are found."""
+
+    @property
+    def _answers(self) -> frozenset[str]:
+        return self._method.answers
+
+    @abstractmethod
+    def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
+        """The edges of all samples, as plans take them."""
+
+    @abstractmethod
+    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
+        """Features of the plan's edges, in their order."""
+
+    def _edges(self, given: Split, offsets: np.ndarray, n_labels: int, n_features: int | None = None) -> Any:
+        """The plan of the samples' edges, and the matrix of their features if they have any."""
+        edges = self._stack_edges(given.links, offsets)
+        plan = self._method.make_plan(offsets, edges, n_labels, shared=given.edge_features is None)
+        if given.edge_features is None:
+            return plan, None
+        matrix = self._edge_matrix(plan, given.edge_features, n_features)
+        self._method.check_edge_features(plan, matrix)
+        return plan, matrix
+
+    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
+        normalize, method = check_loss(self.loss), self._method
+        split = split_samples(X, self.kind)
+        vectorizer = DictVectorizer() if needs_vectorizer(split.features) else None
+        given = stack_sequences(split.features, vectorizer=vectorizer, estimator=type(self).__name__)
+        labels = stack_labels(y, given.offsets)
+        weight = check_sample_weight(sample_weight, len(given.lengths))
+        kept = np.flatnonzero(weight)
+        rows, offsets, _ = given.take(kept)
+        labels, weight = take(labels, rows_of(given.lengths, kept)), take(weight, kept)
+
+        codes, classes = encode_labels(labels, offsets)
+        n_labels = len(classes)
+        with numbered(kept):
+            plan, edge_matrix = self._edges(split.take(kept), offsets, n_labels)
+        n_edge_features = None if edge_matrix is None else edge_matrix.shape[1]
+        allowed = read_pair_mask(self.transition_mask, classes, codes, plan, kept)
+        layout = method.make_weights(
+            rows.shape[1], n_labels, intercept=bool(self.fit_intercept), n_edge_features=n_edge_features
+        )
+        problem = make_pairwise_problem(
+            make_sites(rows, offsets, intercept=layout.intercept, boundary=layout.boundary),
+            method.make_links(plan, n_labels, allowed, edge_matrix),
+            plan,
+            codes,
+            n_labels,
+            normalize=normalize,
+            cost=check_cost_matrix(self.cost_matrix, n_labels),
+            class_weight=class_weights(self.class_weight, classes, codes, np.repeat(weight, np.diff(offsets))),
+            sample_weight=weight,
+        )
+        fitted = {
+            "classes_": classes,
+            "n_features_in_": rows.shape[1],
+            "n_edge_features_in_": n_edge_features,
+            "vectorizer_": vectorizer,
+            "transition_mask_": allowed,
+        }
+        unpack = partial(as_weights, layout)
+        return Encoded(self, method.make_problem(problem), weight.sum(), fitted, unpack, layout.positive)
+
+    def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
+        check_is_fitted(self)
+        if lengths is not None:
+            raise ValueError("lengths goes with sequences stacked in one matrix; trees and graphs come one by one")
+        split, method = split_samples(X, self.kind), self._method
+        self._check_edge_features(split.edge_features)
+        given = stack_sequences(
+            split.features, n_features=self.n_features_in_, vectorizer=self.vectorizer_, estimator=type(self).__name__
+        )
+        n_labels, learned, n_edge_features = len(self.classes_), self._weights, self.n_edge_features_in_
+        with numbered(np.arange(len(given.lengths))):
+            plan, edge_matrix = self._edges(split, given.offsets, n_labels, n_edge_features)
+        # not the layout of the fit where `inference` was changed since
+        layout = method.make_weights(
+            self.n_features_in_, n_labels, intercept=learned.layout.intercept, n_edge_features=n_edge_features
+        )
+        sites = make_sites(given.rows, given.offsets, intercept=layout.intercept, boundary=layout.boundary)
+        links = method.make_links(plan, n_labels, self.transition_mask_, edge_matrix)
+        return Scored(sites, links, plan, learned.laid_out(layout), n_labels, self.n_jobs), False

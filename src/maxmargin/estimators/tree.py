@@ -1,0 +1,142 @@
+"""Labels of the nodes of trees: `TreeSVM`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..structures.graphs import Method, Trees
+from ._graphs import GraphLabeling
+from .inputs.graphs import Tree, stack_edge_features, stack_heads
+
+
+class TreeSVM(GraphLabeling):
+    """Structured SVM for the labels of the nodes of given rooted trees or forests.
+
+    Learns node weights, a weight for each pair of labels of a node and its parent, and weights of edge features, by
+    minimising ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)`` with the margin-rescaled hinge loss; certified (``gap_``).
+
+    Parameters
+    ----------
+    lam : float or None, default=None
+        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    solver : str or solver object, default="auto"
+        How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
+        "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
+        `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
+        the oracle is expensive.
+    tol : float, default=1e-2
+        Stop when the certified duality gap is at most this.
+    max_passes : float, default=1000
+        Stop after so many passes over the data, with a warning.
+    max_seconds : float or None, default=None
+        Stop after so many seconds.
+    loss : {"hamming", "hamming_sum"}, default="hamming"
+        The share of wrong labels of a sample, or their number.
+    class_weight : None, "balanced" or dict, default=None
+        Multiplies the loss of nodes with that true label.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of what the solver draws.
+    verbose : int, default=0
+        1 shows a progress bar with the gap.
+    n_jobs : int or None, default=None
+        Threads for certificates and predictions; None is 1, -1 all cores.
+    warm_start : bool, default=False
+        Whether a second `fit` on the same data goes on where the first one stopped.
+    fit_intercept : bool, default=True
+        Whether labels have a bias; it is regularised like the other weights.
+    transition_mask : array of shape (K, K) or None, default=None
+        Which label of a node (row) may go with which of its parent (column), in the order of ``classes_``.
+    cost_matrix : array of shape (K, K) or None, default=None
+        Cost of a label (column) at a site with that true label (row), in the order of ``classes_``; None: 1 for every
+        wrong one.
+
+    Attributes
+    ----------
+    coef_ : array of shape (K, F)
+        Weights of the features of nodes. As `intercept_`, `transitions_` and `edge_coef_` it is a view of the weights:
+        what is changed in place, or assigned, changes the predictions.
+    intercept_ : array of shape (K,)
+        Biases of the labels; 0, and read-only, without `fit_intercept`.
+    transitions_ : array of shape (K, K)
+        Weights of the label of a node (row) with that of its parent (column).
+    edge_coef_ : array of shape (E, K, K)
+        The same for features of edges; E = 0 without any.
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    n_features_in_ : int
+        F, the number of features.
+    n_edge_features_in_ : int or None
+        E, the number of features of edges; None where X came without.
+    transition_mask_ : array of shape (K, K) or None
+        What was allowed.
+    vectorizer_ : DictVectorizer or None
+        What makes features of dicts; None where X came without.
+    primal_ : float
+        The training objective of the weights.
+    dual_ : float
+        A lower bound on its optimum.
+    gap_ : float
+        ``primal_ - dual_``: at most so far above the optimum is the objective.
+    status_ : str
+        Why the solver stopped: "converged", "max_passes", "max_seconds", "callback", "interrupted" or "uncertified".
+    solver_ : Solver
+        The solver that did it.
+    n_passes_ : float
+        Passes over the data.
+    n_oracle_calls_ : int
+        Calls of the oracle, those of certificates included.
+    history_ : dict of arrays
+        One entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and what else the solver reports.
+
+    See Also
+    --------
+    Tree : A sample.
+    GraphSVM : Labels of the nodes of any graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Tree, TreeSVM
+    >>> heads, nothing = [-1, 0, 0, 1], np.zeros((3, 2))
+    >>> X = [Tree(np.vstack([root, nothing]), heads) for root in np.eye(2)]  # only the root has features
+    >>> y = [["a", "b", "b", "a"], ["b", "a", "a", "b"]]  # and children differ from their parents
+    >>> model = TreeSVM(lam=0.01, random_state=0).fit(X, y)
+    >>> [labels.tolist() for labels in model.predict(X)]
+    [['a', 'b', 'b', 'a'], ['b', 'a', 'a', 'b']]
+    """
+
+    kind = Tree
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_passes: float = 1000,
+        max_seconds: float | None = None,
+        loss: str = "hamming",
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        transition_mask: Any = None,
+        cost_matrix: Any = None,
+    ):
+        self._keep(locals())
+
+    @property
+    def _method(self) -> Method:
+        return Trees()
+
+    def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
+        return stack_heads(links, offsets)
+
+    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
+        matrix = stack_edge_features(features, np.diff(plan.offsets), n_features)
+        first = np.repeat(plan.offsets[:-1], np.diff(plan.edge_offsets))
+        return matrix[first + plan.tail]  # an edge goes from a node to its parent
