@@ -57,7 +57,7 @@ class Kernel:
 
 def runs_compiled(*args: Any) -> bool:
     """Whether a loop over these runs compiled: each is a NamedTuple, a reference to one, an array or a number."""
-    return all(isinstance(one, COMPILED) for one in args)
+    return not numba.config.DISABLE_JIT and all(isinstance(one, COMPILED) for one in args)
 
 
 def kernel(function: Callable | None = None, *, n_parts: int | None = None) -> Any:

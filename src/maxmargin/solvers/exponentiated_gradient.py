@@ -22,6 +22,7 @@ from ..structures.verbs import (
 )
 from .base import Solver
 from .block_coordinate import BlockEngine, Parts
+from .engine import State
 from .parts.averaging import before_change
 from .parts.lengths import gain
 from .parts.samplers import Sampling, as_sampling
@@ -78,14 +79,18 @@ class ExponentiatedEngine(BlockEngine):
     """Block steps from an interior point, with tilts that belong to the blocks."""
 
     family = "ExponentiatedGradient"
+    kept = (*BlockEngine.kept, "tilts", "rates")
 
     def begin(self) -> None:
         super().begin()
-        expect_pass(self.problem, self.step, self.blocks, self.passes.work, self.w, 1.0 / self.lam)
+        step = self.parts.step
+        self.tilts, self.rates = step.tilts, step.rates
+        expect_pass(self.problem, step, self.blocks, self.passes.work, self.w, 1.0 / self.lam)
         self.oracle_calls += self.n
 
-    def resumed_step(self, earlier: ExponentiatedStep) -> ExponentiatedStep:
-        return self.step._replace(tilts=earlier.tilts, rates=earlier.rates)
+    def resume(self, state: State) -> None:
+        super().resume(state)
+        self.parts = self.parts._replace(step=self.parts.step._replace(tilts=self.tilts, rates=self.rates))
 
 
 class ExponentiatedGradient(Solver):

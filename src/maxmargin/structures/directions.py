@@ -44,7 +44,7 @@ def plus(mass, gamma):
 def list_difference(marginals, label, mass, active, values):
     """List the non-zeros of ``mass e_label - marginals``; their number is returned."""
     count = 0
-    if marginals[label] == mass:  # nothing is left for the others
+    if mass > 0.0 and marginals[label] == mass:  # nothing is left for the others
         return count
     for k in range(marginals.shape[0]):
         m = marginals[k]

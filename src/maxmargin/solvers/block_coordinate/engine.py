@@ -37,13 +37,13 @@ class BlockEngine(Engine):
     """Steps on one block each; see :class:`~maxmargin.solvers.engine.Engine`."""
 
     family = "BlockFrankWolfe"
-    kept = ("blocks", "w", "step", "averaging", "memory", "box", "gaps", "total_gap", "outer", "known_curvature")
+    kept = ("blocks", "w", "averaging", "memory", "box", "gaps", "total_gap", "outer", "known_curvature")
     outer: Any  # the problem the steps work on
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, parts: Parts):
         super().__init__(problem, lam, box, n_jobs)
         self.parts, self.sampling = parts, parts.sampling
-        self.step, self.memory = parts.step, parts.memory
+        self.memory = parts.memory
         self.tally = np.zeros(2, np.int64)
         self.known_curvature: float | None = None
 
@@ -86,7 +86,6 @@ class BlockEngine(Engine):
         super().resume(state)
         same_kind = type(self.memory) is type(own)
         self.memory = taken_over(own, self.memory, self.problem) if same_kind else nameless(own)
-        self.step = self.resumed_step(state.step)
         same, averaging = self.continues(state), self.averaging
         if not (same and self.outer.goes_on(self.parts.acceleration, self.parts.averages)):
             self.new_outer(self.dual_point())
@@ -95,10 +94,6 @@ class BlockEngine(Engine):
             self.forget_gaps()
         elif type(averaging) is type(self.averaging):
             self.averaging = averaging
-
-    def resumed_step(self, earlier: Any) -> Any:
-        """The step part, given that of an earlier run."""
-        return self.parts.step
 
     def prepare(self) -> None:
         nothing = np.empty(0)
@@ -136,7 +131,7 @@ class BlockEngine(Engine):
             lam=self.outer.lam,
             box=self.box,
             sampler=sampler,
-            step=self.step,
+            step=self.parts.step,
             memory=self.memory,
             cache=self.parts.cache,
             averaging=self.averaging,
