@@ -45,9 +45,13 @@ def _archive() -> bytes | None:
 
 
 def environment(source: Path, kernels: str | Path) -> dict[str, str]:
-    """Variables for a process that imports the package from `source` and keeps its kernels in a folder of its own."""
+    """Variables for a process that imports the package from `source` and keeps its kernels in a folder of its own.
+
+    Python may keep its bytecode, as it does where a package is installed.
+    """
     path = os.pathsep.join(map(str, (source, ROOT)))
-    return {**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(kernels)}
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(kernels)}
 
 
 class Servant:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import config
 
 from .disk import SourceHashedCache
 from .parts import PACKAGE
@@ -57,37 +58,36 @@ class Kernel:
 
 def runs_compiled(*args: Any) -> bool:
     """Whether a loop over these runs compiled: each is a NamedTuple, a reference to one, an array or a number."""
-    return not numba.config.DISABLE_JIT and all(isinstance(one, COMPILED) for one in args)
+    return not config.DISABLE_JIT and all(isinstance(one, COMPILED) for one in args)
 
 
-def kernel(function: Callable | None = None, *, n_parts: int | None = None) -> Any:
+def kernel(function: Callable) -> Kernel:
     """Decorate a loop over verbs.
 
-    Parameters
-    ----------
-    function : callable
-        The loop, written for both speeds.
-    n_parts : int, optional
-        No longer needed: the arguments themselves tell which of them are parts.
+        Parameters
+        ----------
+        function : callable
+            The loop, written for both speeds.
 
-    Returns
-    -------
-    Kernel
-        Or, without `function`, the decorator.
+        Returns
+        -------
+        Kernel
+            It runs at the speed that its arguments allow.
 
-    Examples
-    --------
-    >>> from typing import NamedTuple
-    >>> import numpy as np
-    >>> class Scale(NamedTuple):
-    ...     factor: float
-    >>> @kernel
-    ... def scaled_sum(scale, numbers):
-    ...     total = 0.0
-    ...     for k in range(len(numbers)):
-    ...         total += scale.factor * numbers[k]
-    ...     return total
-    >>> scaled_sum(Scale(2.0), np.arange(4.0))  # compiled
-    12.0
+        Examples
+        --------
+        >>> from typing import NamedTuple
+        >>> import numpy as np
+    from numba.core import config
+        >>> class Scale(NamedTuple):
+        ...     factor: float
+        >>> @kernel
+        ... def scaled_sum(scale, numbers):
+        ...     total = 0.0
+        ...     for k in range(len(numbers)):
+        ...         total += scale.factor * numbers[k]
+        ...     return total
+        >>> scaled_sum(Scale(2.0), np.arange(4.0))  # compiled
+        12.0
     """
-    return kernel if function is None else Kernel(function)
+    return Kernel(function)

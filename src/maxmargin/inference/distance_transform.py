@@ -102,7 +102,7 @@ def transform_grid(scores, spring, scratch, values, places):
                 values[y, first + c] = found[c, y]
 
 
-@kernel(n_parts=1)
+@kernel
 def _transform(spring, scores, values, places):
     transform_grid(scores, spring, new_grid_scratch(*scores.shape), values, places)
 

@@ -98,7 +98,7 @@ def make_part_tree(parents: Any) -> PartTree:
     return PartTree(parents, np.concatenate([plan.tail[plan.upward], plan.roots]))
 
 
-@kernel(n_parts=2)
+@kernel
 def _find_pose(tree, springs, scores, places, kinds, positions, types):
     """Fill positions and types, return their score; messages are added to `scores` (P, H, W)."""
     _, height, width = scores.shape

@@ -57,14 +57,40 @@ def _(box, w):
         box.cut[j] = v - w[box.indices[j]]
 
 
-@kernel(n_parts=1)
-def clip_all(box, w):
+@kernel
+def clip_compiled(box, w):
     clip(box, w)
 
 
-@kernel(n_parts=1)
-def release_all(box, w):
+@kernel
+def release_compiled(box, w):
     release(box, w)
+
+
+@verb
+def clip_all(box, w):
+    """The same from outside the kernels."""
+
+
+@verb
+def release_all(box, w):
+    """The same from outside the kernels."""
+
+
+@implements(clip_all, NoBox)
+@implements(release_all, NoBox)
+def _(box, w):
+    return None  # nothing to compile
+
+
+@implements(clip_all, Box)
+def _(box, w):
+    clip_compiled(box, w)
+
+
+@implements(release_all, Box)
+def _(box, w):
+    release_compiled(box, w)
 
 
 @verb

@@ -110,7 +110,7 @@ def _checked(problem: Any, state: Any) -> Any:
     return problem
 
 
-@kernel(n_parts=1)
+@kernel
 def _distance_pass(problem, direction, blocks, work, memory, truths, radius, diameter):
     """Squared distances in feature space: the largest from the truth, and the largest from the output that has it."""
     for i in range(radius.shape[0]):

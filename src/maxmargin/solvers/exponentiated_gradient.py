@@ -65,7 +65,7 @@ def _(step, problem, run, i, k):
     rates[i] = min(FASTER * rates[i], HIGHEST / LOWEST * step.lowest)
 
 
-@kernel(n_parts=1)
+@kernel
 def expect_pass(problem, step, blocks, work, w, scale):
     """All blocks become the expectations under their tilts."""
     for i in range(step.rates.shape[0]):

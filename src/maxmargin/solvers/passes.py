@@ -30,10 +30,10 @@ from ..structures.verbs import (
 from .objective import DualPoint
 from .parts.memory import NoMemory, Oracle, find_in
 
-ORACLE, NOTHING = Oracle(), NoMemory()
+ORACLE, NOTHING, TO_CORNER = Oracle(), NoMemory(), ToCorner()
 
 
-@kernel(n_parts=2)
+@kernel
 def hinge_pass(problem, work, w, first, last, hinges):
     """``hinges[i] = max_y H_i(y; w)``."""
     for i in range(first, last):
@@ -42,17 +42,19 @@ def hinge_pass(problem, work, w, first, last, hinges):
         hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
 
 
-@kernel(n_parts=3)
-def gap_pass(problem, blocks, work, w, first, last, hinges, gaps):
-    """Hinges, and the block gaps of the dual state at w."""
+@kernel
+def gap_pass(problem, blocks, work, direction, w, first, last, hinges, gaps, norms):
+    """Hinges, and the block gaps of the dual state at w; where there is room, ``|phi_i(corner) - E phi_i|^2``, too."""
     for i in range(first, last):
         find_potentials(problem, work, w, i)
         value = find_corner(problem, work, w, i)
         hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         gaps[i] = problem.weight[i] * (value - block_value(problem, blocks, work, w, i))
+        if norms.shape[0] > 0:
+            norms[i] = measure(problem, direction, blocks, work, i).norm
 
 
-@kernel(n_parts=4)
+@kernel
 def corner_pass(problem, work, source, memory, w, k, hinges, losses, vector):
     """Hinges and the losses of all corners s, as the source finds them; ``lam A s`` is added to `vector`."""
     for i in range(hinges.shape[0]):
@@ -63,20 +65,11 @@ def corner_pass(problem, work, source, memory, w, k, hinges, losses, vector):
         add_corner(problem, work, i, problem.weight[i], vector)
 
 
-@kernel(n_parts=3)
+@kernel
 def weights_pass(problem, blocks, work, n, lam, mass, w):
     """Add ``A alpha`` to w, where the blocks' marginals sum to `mass`."""
     for i in range(n):
         add_block(problem, blocks, work, i, problem.weight[i] / (lam * mass), mass, w)
-
-
-@kernel(n_parts=3)
-def norm_pass(problem, blocks, work, direction, w, some, norms):
-    """``norms[j] = |phi_i(corner) - E phi_i|^2`` of the j-th block i of some."""
-    for j in range(some.shape[0]):
-        find_potentials(problem, work, w, some[j])
-        find_corner(problem, work, w, some[j])
-        norms[j] = measure(problem, direction, blocks, work, some[j]).norm
 
 
 class Passes:
@@ -100,9 +93,18 @@ class Passes:
 
     def gaps(self, blocks: Any, w: np.ndarray, gaps: np.ndarray) -> np.ndarray:
         """Hinges at w; the gaps of the blocks there are written to `gaps`."""
-        hinges = np.empty(self.n)
-        self.run(lambda work, first, last: gap_pass(self.problem, blocks, work, w, first, last, hinges, gaps))
+        hinges, no_norms = np.empty(self.n), np.empty(0)
+        self.run(
+            lambda work, first, last: gap_pass(
+                self.problem, blocks, work, TO_CORNER, w, first, last, hinges, gaps, no_norms
+            )
+        )
         return hinges
+
+    def prepare_gaps(self, blocks: Any, w: np.ndarray) -> None:
+        """Compile or load what `gaps` and `norms` need."""
+        nothing = np.empty(0)
+        gap_pass(self.problem, blocks, self.work, TO_CORNER, w, 0, 0, nothing, nothing, nothing)
 
     def corners(
         self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
@@ -114,9 +116,10 @@ class Passes:
 
     def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
         """``|phi_i(corner) - E phi_i|^2`` of some blocks i."""
-        norms = np.empty(len(some))
-        norm_pass(self.problem, blocks, self.work, ToCorner(), w, some, norms)
-        return norms
+        hinges, gaps, norms = np.empty((3, self.n))
+        for i in some.tolist():
+            gap_pass(self.problem, blocks, self.work, TO_CORNER, w, i, i + 1, hinges, gaps, norms)
+        return norms[some]
 
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:
         """Exact primal value; hinges known already are taken as they are."""

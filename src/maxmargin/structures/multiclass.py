@@ -93,8 +93,6 @@ def make_multiclass_problem(
     """Encode samples once: `matrix` (n, F) float64, dense, CSR or kernel rows; `labels` (n,) in ``range(n_labels)``."""
     n, n_features = len(labels), count_weight_rows(matrix)
     rows = as_rows(matrix)
-    squared_norm = np.empty(n)
-    squared_norms(rows, squared_norm)
     cost = 1.0 - np.eye(n_labels) if cost is None else cost
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
     return MulticlassProblem(
@@ -104,7 +102,7 @@ def make_multiclass_problem(
         labels=np.asarray(labels, np.int32),
         cost=np.ascontiguousarray(cost, np.float64),
         weight=weight / weight.sum(),
-        squared_norm=squared_norm + intercept,
+        squared_norm=squared_norms(rows) + intercept,
     )
 
 

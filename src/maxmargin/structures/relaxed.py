@@ -96,7 +96,7 @@ class Relaxations:
         return score_augmented(self.problem, self.work, np.array(w), i, emphasis)  # not w: it may be read-only
 
 
-@kernel(n_parts=2)
+@kernel
 def score_augmented(problem, work, w, i, emphasis):
     """Node and edge scores of sample i with `emphasis` times the loss, copies."""
     find_potentials_with(problem, work, w, i, emphasis)
@@ -106,7 +106,7 @@ def score_augmented(problem, work, w, i, emphasis):
     return work.node.reshape(work.node.size)[:size].copy(), edge.copy()
 
 
-@kernel(n_parts=4)
+@kernel
 def score_alone(sites, links, plan, work, w, i):
     """Node and edge scores of sample i without a loss, copies."""
     node, edge = score_sample(sites, links, work, w, i)
@@ -125,7 +125,7 @@ def relax_samples(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: in
     return [relax(plan, i, *of_sample) for i, of_sample in enumerate(scores)]
 
 
-@kernel(n_parts=3)
+@kernel
 def add_features(problem, room, work, i, node, edge, out):
     """``out += phi_i(mu)``; `room` is overwritten where it is of sample i."""
     room.node[problem.sites.offsets[i] : problem.sites.offsets[i + 1]] = node

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._compile import implements, kernel, verb
+from .._compile import implements, verb
 from .._prefetch import prefetch
 from .._sums import dot
 
 # Below this share of non-zeros a dense matrix is walked faster as a sparse one.
 SPARSE_BELOW = 0.4
+
+ROWS_AT_ONCE = 4096  # while a dense matrix becomes a sparse one, which needs some memory a non-zero
 
 
 class DenseRows(NamedTuple):
@@ -69,21 +71,14 @@ def kernel_coefficients(w: np.ndarray, n: int, n_labels: int) -> np.ndarray:
 
 def _compress(dense: DenseRows, counts: np.ndarray) -> SparseRows:
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    rows = SparseRows(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1]))
-    copy_nonzeros(dense, rows)
-    return rows
-
-
-@kernel(n_parts=2)
-def copy_nonzeros(dense, rows):
-    for t in range(dense.values.shape[0]):
-        p = rows.indptr[t]
-        for f in range(dense.values.shape[1]):
-            x = dense.values[t, f]
-            if x != 0.0:
-                rows.indices[p] = f
-                rows.data[p] = x
-                p += 1
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    n, n_features = dense.values.shape
+    for first in range(0, n, ROWS_AT_ONCE):
+        some = dense.values[first : first + ROWS_AT_ONCE]
+        begin, end = indptr[first], indptr[min(first + ROWS_AT_ONCE, n)]
+        places = np.flatnonzero(some)
+        indices[begin:end], data[begin:end] = places % n_features, some.ravel()[places]
+    return SparseRows(indptr, indices, data)
 
 
 def _plain(array: np.ndarray, dtype: type) -> np.ndarray:
@@ -311,7 +306,23 @@ def _(rows):
     return False
 
 
-@kernel(n_parts=1)
-def squared_norms(rows, out):
-    for t in range(out.shape[0]):
-        out[t] = row_dot(rows, t, t)
+@verb
+def squared_norms(rows):
+    """(N,) ``|x_t|^2``."""
+
+
+@implements(squared_norms, DenseRows)
+def _(rows):
+    return np.einsum("tf,tf->t", rows.values, rows.values)
+
+
+@implements(squared_norms, SparseRows)
+def _(rows):
+    width = int(rows.indices.max(initial=0)) + 1
+    squares = sparse.csr_array((rows.data**2, rows.indices, rows.indptr), (len(rows.indptr) - 1, width))
+    return squares @ np.ones(width)
+
+
+@implements(squared_norms, KernelRows)
+def _(rows):
+    return np.diagonal(rows.gram).copy()

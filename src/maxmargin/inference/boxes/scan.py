@@ -44,7 +44,7 @@ def scan_strip(total, unit, truth, top, bottom, first, last, boxes, values, foun
     return found
 
 
-@kernel(n_parts=0)
+@kernel
 def scan_rows(scores, unit, truth, boxes, values):
     """The best boxes, best first, into the rows of `boxes` and `values`; returns how many there are.
 

@@ -105,7 +105,7 @@ def halve(ranges, other, side, spread):
     narrow(other)
 
 
-@kernel(n_parts=0)
+@kernel
 def branch_and_bound(scores, unit, truth, budget, boxes, values):
     """The best boxes, best first, into the rows of `boxes` and `values`.
 

@@ -224,7 +224,7 @@ def _check_scores(graph: Graph, node, edge) -> tuple[np.ndarray, np.ndarray]:
     return node, edge
 
 
-@kernel(n_parts=2)
+@kernel
 def search(plan, room, i, node, edge, value, tol, most_sweeps):
     """`pass_messages`, which leaves labels, messages and distances behind."""
     messages, belief, trial, labels = room.messages, room.belief, room.trial, room.labels

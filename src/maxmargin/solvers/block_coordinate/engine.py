@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pas
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
 from ..parts.samplers import Sampling
 from ..parts.steps import HITS, MISSES
-from ..passes import gap_pass, weights_pass
+from ..passes import weights_pass
 from ..result import Record
 from .loop import Run, block_steps
 
@@ -37,7 +37,17 @@ class BlockEngine(Engine):
     """Steps on one block each; see :class:`~maxmargin.solvers.engine.Engine`."""
 
     family = "BlockFrankWolfe"
-    kept = ("blocks", "w", "averaging", "memory", "box", "gaps", "total_gap", "outer", "known_curvature")
+    kept: ClassVar[tuple[str, ...]] = (
+        "blocks",
+        "w",
+        "averaging",
+        "memory",
+        "box",
+        "gaps",
+        "total_gap",
+        "outer",
+        "known_curvature",
+    )
     outer: Any  # the problem the steps work on
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, parts: Parts):
@@ -98,7 +108,7 @@ class BlockEngine(Engine):
     def prepare(self) -> None:
         nothing = np.empty(0)
         self.run_loop(self.draws.sampler(0, 0, self.gaps), 0, 0)
-        gap_pass(self.problem, self.blocks, self.passes.work, self.w, 0, 0, nothing, nothing)
+        self.passes.prepare_gaps(self.blocks, self.w)
         if isinstance(self.averaging, WeightedAveraging):
             weights_pass(self.problem, self.blocks, self.passes.work, 0, self.lam, 1.0, self.w)
             settle_pass(self.problem, self.averaging.totals, self.blocks, nothing, 0.0)

@@ -31,7 +31,7 @@ class Run(NamedTuple):
     tally: np.ndarray  # (2,) outputs that were remembered, and that the oracle was asked for
 
 
-@kernel(n_parts=1)
+@kernel
 def block_steps(problem, run, at, end, done):
     """Go on from step `at` of a chunk, which follows `done` others, to its `end`, or to where a block needs room first.
 

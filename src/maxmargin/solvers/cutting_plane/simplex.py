@@ -7,7 +7,7 @@ import numpy as np
 from ..._compile import kernel
 
 
-@kernel(n_parts=0)
+@kernel
 def best_mixture(losses, gram, bounded, lower, upper, lam, tol, most, beta):
     """Maximise ``losses'beta - lam/2 |w|^2`` (and what truncation adds) over the simplex, from `beta` on.
 

@@ -126,7 +126,7 @@ def _(box, u, late, scale, total):
         u[at] = inside
 
 
-@kernel(n_parts=4)
+@kernel
 def descend(problem, work, rule, box, u, late, scales, order, lam, done):
     """Steps on the blocks in `order`, which follow `done` others; returns how many before the scale became small.
 

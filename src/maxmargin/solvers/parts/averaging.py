@@ -63,7 +63,7 @@ def _(averaging, problem, blocks, i, k):
     averaging.counted[i] = weight
 
 
-@kernel(n_parts=3)
+@kernel
 def settle_pass(problem, totals, blocks, counted, weight):
     """Bring lazily kept sums up to date."""
     for i in range(counted.shape[0]):

@@ -12,6 +12,7 @@ from .links import (
     accumulate_links,
     add_difference,
     add_marginals,
+    ends_of,
     first_table,
     further_norm,
     gather_marginals,
@@ -255,15 +256,12 @@ def _(links, sites, labels, work, i, scale, weights):
 
 
 @implements(set_truth, Successive, Alike)
-def _(links, sites, labels, blocks, i):
-    counts, count = blocks.edge[i], n_links(links, sites, i)
-    for e in range(count):
-        counts[labels[tail(links, i, e)], labels[head(links, i, e)]] += 1.0
-        blocks.used[i, labels[tail(links, i, e)]] = True
-    total = 0.0
-    for e in range(count):
-        total += counts[labels[tail(links, i, e)], labels[head(links, i, e)]]
-    return total
+def _(links, sites, labels, blocks):
+    samples, tails, heads = ends_of(links, sites)
+    pairs = samples, labels[tails], labels[heads]
+    np.add.at(blocks.edge, pairs, 1.0)
+    blocks.used[pairs[:2]] = True
+    blocks.norm[:] += np.bincount(samples, blocks.edge[pairs], len(blocks.norm))
 
 
 @implements(first_table, Successive, Alike)

@@ -23,7 +23,7 @@ def score_sample(sites, links, work, w, i):
     return node, link_scores(links, work, weights, i)
 
 
-@kernel(n_parts=4)
+@kernel
 def decode(sites, links, plan, work, w, first, last, labels, values):
     """Best labelings of samples `first` to `last` under w, and their scores."""
     for i in range(first, last):
@@ -31,7 +31,7 @@ def decode(sites, links, plan, work, w, first, last, labels, values):
         values[i] = find_best(plan, i, node, edge, work.scratch, labels[sites.offsets[i] : sites.offsets[i + 1]])
 
 
-@kernel(n_parts=4)
+@kernel
 def decode_top(sites, links, plan, work, w, first, last, k, labels, values, counts):
     """The k best labelings of each sample, in the columns of its sites, and how many there are."""
     for i in range(first, last):
@@ -40,7 +40,7 @@ def decode_top(sites, links, plan, work, w, first, last, k, labels, values, coun
         counts[i] = find_top(plan, i, node, edge, work.scratch, k, mine, values[i])
 
 
-@kernel(n_parts=4)
+@kernel
 def decode_max_marginals(sites, links, plan, work, w, first, last, out):
     """Max-marginals of every site."""
     n_labels = work.node.shape[1]
@@ -50,7 +50,7 @@ def decode_max_marginals(sites, links, plan, work, w, first, last, out):
         find_max_marginals(plan, i, node, edge, work.scratch, mine)
 
 
-@kernel(n_parts=4)
+@kernel
 def decode_marginals(sites, links, plan, work, w, first, last, temperature, out, logs):
     """Marginals of every site, flat, under ``p(y) ~ exp(score(y) / temperature)``, and log-partition functions."""
     n_labels = work.node.shape[1]

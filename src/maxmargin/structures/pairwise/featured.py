@@ -17,6 +17,7 @@ from .links import (
     accumulate_links,
     add_difference,
     add_marginals,
+    ends_of,
     first_table,
     further_norm,
     gather_marginals,
@@ -281,12 +282,19 @@ def _(links, sites, labels, work, i, scale, weights):
         spread_links(links, links.offsets[i] + e, scale, count, work, weights)
 
 
-@implements(set_truth, Featured, Potts)
-def _(links, sites, labels, blocks, i):
-    n_labels = blocks.node.shape[1]
-    for e in range(count_links(links, i)):
-        add_mass(blocks, links.offsets[i] + e, pair_of(links, i, e, labels, n_labels), 1.0)
-    return 0.0
+@implements(set_truth, Featured)
+def _(links, sites, labels, blocks):
+    _, tails, heads = ends_of(links, sites)
+    at = np.arange(len(tails))
+    blocks.edge[at, labels[tails], labels[heads]] = 1.0
+    blocks.used[at, labels[tails]] = True
+
+
+@implements(set_truth, Potts)
+def _(links, sites, labels, blocks):
+    _, tails, heads = ends_of(links, sites)
+    differ = labels[tails] != labels[heads]
+    blocks.edge[differ], blocks.used[differ] = 1.0, True
 
 
 @implements(first_table, Featured)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements, kernel
+from ..._compile import helper, implements
 from ...inference.verbs import can_sum, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
@@ -40,6 +40,7 @@ class PairwiseProblem(NamedTuple):
     weight: np.ndarray  # (n,) s_i / S
     gram: np.ndarray  # upper triangles of the blocks' Gram matrices of site features, extras included
     gram_offsets: np.ndarray  # (n + 1,); an empty range: too long a block, its norms come from feature space
+    truth_norm: np.ndarray  # (n,) |phi|^2 of the true labeling's sites, for blocks with a Gram matrix
     longest: int
 
 
@@ -101,18 +102,19 @@ def make_pairwise_problem(
         pairs[pairs > GRAM_PAIRS_PER_NONZERO * (stored(sites.rows, sites.offsets) + lengths)] = 0
         pairs[lengths > GRAM_LENGTH_PER_LABEL * n_labels] = 0
     gram_offsets = np.concatenate([[0], np.cumsum(pairs)]).astype(np.int64)
-    gram = np.empty(gram_offsets[-1])
-    fill_gram(sites, gram_offsets, gram)
+    gram, truth_norm, labels = np.empty(gram_offsets[-1]), np.zeros(n), np.asarray(labels, np.int32)
+    fill_gram(sites, labels, gram_offsets, gram, truth_norm)
     return PairwiseProblem(
         sites=sites,
         links=links,
         plan=plan,
-        labels=np.asarray(labels, np.int32),
+        labels=labels,
         cost=np.ascontiguousarray(cost, np.float64),
         loss_scale=1.0 / lengths if normalize else np.ones(n),
         weight=weight / weight.sum(),
         gram=gram,
         gram_offsets=gram_offsets,
+        truth_norm=truth_norm,
         longest=int(lengths.max()),
     )
 
@@ -142,7 +144,9 @@ def _(problem):
 @implements(new_blocks, PairwiseProblem)
 def _(problem):
     blocks = _zero_blocks(problem)
-    fill_truth(problem, blocks)
+    blocks.node[np.arange(len(problem.labels)), problem.labels] = 1.0
+    blocks.norm[:] = problem.truth_norm
+    set_truth(problem.links, problem.sites, problem.labels, blocks)
     return blocks
 
 
@@ -193,31 +197,3 @@ def pairwise_work(
         masses=np.zeros(n_pairs + 1),
         link_buffer=np.zeros((0, width)) if buffer_rows is None else new_link_buffer(links, width),
     )
-
-
-@kernel(n_parts=2)
-def fill_truth(problem, blocks):
-    for i in range(blocks.loss.shape[0]):
-        begin, end = problem.sites.offsets[i], problem.sites.offsets[i + 1]
-        for t in range(begin, end):
-            blocks.node[t, problem.labels[t]] = 1.0
-        labels = problem.labels[begin:end]
-        of_links = set_truth(problem.links, problem.sites, labels, blocks, i)
-        blocks.norm[i] = of_links + labeling_product(problem, i, labels)
-
-
-@helper
-def labeling_product(problem, i, labels):
-    """``|phi_i(labels)|^2`` of the sites, where there is a Gram matrix."""
-    length, total = labels.shape[0], 0.0
-    p = problem.gram_offsets[i]
-    if p == problem.gram_offsets[i + 1]:
-        return total
-    for t in range(length):
-        total += problem.gram[p]
-        p += 1
-        for u in range(t + 1, length):
-            if labels[t] == labels[u]:
-                total += 2.0 * problem.gram[p]
-            p += 1
-    return total

@@ -124,8 +124,13 @@ def add_difference(links, sites, labels, work, i, scale, weights):
 
 
 @verb
-def set_truth(links, sites, labels, blocks, i):
-    """All mass on the true labels; returns ``|phi|^2`` of what `blocks.norm` covers of the links."""
+def ends_of(links, sites):
+    """Of all links: the sample, and the tail and the head, counted over all sites. For Python only."""
+
+
+@verb
+def set_truth(links, sites, labels, blocks):
+    """All mass on the true labels; ``|phi|^2`` of what `blocks.norm` covers of the links is added to it."""
 
 
 @verb
@@ -200,6 +205,20 @@ class Potts(NamedTuple):
     rows: Rows  # (E, R)
     n_rows: int  # R
     most: int  # links of the largest sample
+
+
+@implements(ends_of, Successive)
+def _(links, sites):
+    lengths = np.diff(sites.offsets)
+    tails = np.delete(np.arange(sites.offsets[-1]), sites.offsets[1:] - 1)
+    return np.repeat(np.arange(len(lengths)), lengths - 1), tails, tails + 1
+
+
+@implements(ends_of, Alike, Featured, Potts)
+def _(links, sites):
+    samples = np.repeat(np.arange(len(links.offsets) - 1), np.diff(links.offsets))
+    first = sites.offsets[samples]
+    return samples, first + links.tails, first + links.heads
 
 
 @implements(n_links, Alike, Featured, Potts)

@@ -14,37 +14,17 @@ CANCELLED = 1e-6
 
 
 @verb
-def starts_at_block(direction):
-    """Whether a direction D leads from the block's dual variables to a goal g; else it is g itself."""
-
-
-@implements(starts_at_block, ToCorner, ToExpectation)
-def _(direction):
-    return True
-
-
-@implements(starts_at_block, BetweenCorners)
-def _(direction):
-    return False
-
-
-@verb
-def change_at(direction, s, k, marginals, corner, away):
-    """What the marginal of label k at site s of a sample changes by, for a step of length 1."""
+def change_at(direction, s, k, marginals, corner):
+    """What the marginal of label k at site s of a sample changes by, on the whole way to a goal."""
 
 
 @implements(change_at, ToCorner)
-def _(direction, s, k, marginals, corner, away):
+def _(direction, s, k, marginals, corner):
     return (1.0 if k == corner else 0.0) - marginals[k]
 
 
-@implements(change_at, BetweenCorners)
-def _(direction, s, k, marginals, corner, away):
-    return (1.0 if k == corner else 0.0) - (1.0 if k == away else 0.0)
-
-
 @implements(change_at, ToExpectation)
-def _(direction, s, k, marginals, corner, away):
+def _(direction, s, k, marginals, corner):
     return direction.expectation.node[s * marginals.shape[0] + k] - marginals[k]
 
 
@@ -126,13 +106,26 @@ def measure_block(problem, direction, blocks, work, i):
         return Measured(further + norm_in_feature_space(problem, direction, blocks, work, i), 0.0, 0.0)
     cross, square = goal_products(links, direction, sites, blocks, work, i)
     of_sites, square_of_sites = site_products(direction, problem, blocks, work, i)
-    cross, square = cross + of_sites, square + square_of_sites
-    if not starts_at_block(direction):
-        return Measured(further + max(square, 0.0), cross, square)
+    cross, norm = along(direction, problem, blocks, work, i, cross + of_sites, square + square_of_sites)
+    return Measured(further + norm, cross, norm)
+
+
+@verb
+def along(direction, problem, blocks, work, i, cross, square):
+    """``<E phi, D>`` and ``|D|^2`` of a direction D, from those of its goal."""
+
+
+@implements(along, BetweenCorners)
+def _(direction, problem, blocks, work, i, cross, square):
+    return cross, max(square, 0.0)
+
+
+@implements(along, ToCorner, ToExpectation)
+def _(direction, problem, blocks, work, i, cross, square):
     norm = blocks.norm[i] - 2.0 * cross + square
     if norm <= CANCELLED * square:  # a small difference of large numbers has lost its digits, and the step with it
         norm = norm_by_gram(problem, direction, blocks, work, i)
-    return Measured(further + norm, cross - blocks.norm[i], norm)
+    return cross - blocks.norm[i], norm
 
 
 @routine
@@ -145,8 +138,8 @@ def norm_by_gram(problem, direction, blocks, work, i):
         for u in range(t, length):
             inner = 0.0
             for k in range(problem.cost.shape[0]):
-                mine = change_at(direction, t, k, blocks.node[begin + t], work.labels[t], work.away[t])
-                inner += mine * change_at(direction, u, k, blocks.node[begin + u], work.labels[u], work.away[u])
+                mine = change_at(direction, t, k, blocks.node[begin + t], work.labels[t])
+                inner += mine * change_at(direction, u, k, blocks.node[begin + u], work.labels[u])
             total += (1.0 if t == u else 2.0) * problem.gram[p] * inner
             p += 1
     return max(total, 0.0)
