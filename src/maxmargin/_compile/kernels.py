@@ -58,7 +58,7 @@ class Kernel:
 
 def runs_compiled(*args: Any) -> bool:
     """Whether a loop over these runs compiled: each is a NamedTuple, a reference to one, an array or a number."""
-    return not config.DISABLE_JIT and all(isinstance(one, COMPILED) for one in args)
+    return not config.DISABLE_JIT and all(isinstance(one, COMPILED) for one in args)  # type: ignore[attr-defined]
 
 
 def kernel(function: Callable) -> Kernel:

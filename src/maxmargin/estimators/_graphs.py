@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from ..structures.graphs import Method
@@ -21,7 +20,7 @@ from .inputs.arrays import rows_of, take
 from .inputs.graphs import Graph, Split, Tree, numbered, split_samples
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_pair_mask
-from .inputs.sequences import needs_vectorizer, stack_sequences
+from .inputs.sequences import new_vectorizer, stack_sequences
 from .inputs.weights import check_cost_matrix, check_loss, check_sample_weight, class_weights
 
 
@@ -86,7 +85,7 @@ class GraphLabeling(LabelingEstimator):
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         normalize, method = check_loss(self.loss), self._method
         split = split_samples(X, self.kind)
-        vectorizer = DictVectorizer() if needs_vectorizer(split.features) else None
+        vectorizer = new_vectorizer(split.features)
         given = stack_sequences(split.features, vectorizer=vectorizer, estimator=type(self).__name__)
         labels = stack_labels(y, given.offsets)
         weight = check_sample_weight(sample_weight, len(given.lengths))

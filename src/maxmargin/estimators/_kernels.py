@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..structures.pairwise import PairwiseWeights
 from ..structures.rows import KernelRows, kernel_coefficients
@@ -41,6 +40,8 @@ class KernelFunction(NamedTuple):
         """Kernel values (n, m) of the rows of two matrices."""
         X, Z = _plain(X), _plain(Z)
         if isinstance(self.kernel, str):
+            from sklearn.metrics.pairwise import pairwise_kernels  # imports half of scikit-learn
+
             return pairwise_kernels(X, Z, metric=self.kernel, **self.parameters)
         values = self.kernel(X, Z)
         values = np.asarray(values.toarray() if sp.issparse(values) else values, np.float64)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing as take
 
 from .._parameters import check_limits
@@ -75,6 +74,8 @@ class PathCV(MaxMarginEstimator):
         weight = check_sample_weight(sample_weight, len(y))
         names = set(parameters_of(self.single)) - NOT_THEIRS
         single = self.single(**{name: getattr(self, name) for name in names})
+        from sklearn.metrics import check_scoring  # imports half of scikit-learn
+
         scorer = check_scoring(single, self.scoring)
         labels, every = y if is_classifier(self) else None, _labels_in(take(y, np.flatnonzero(weight)))
         paths, scores = list[EstimatorPath](), list[np.ndarray]()

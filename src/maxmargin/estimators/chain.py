@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from ..structures.masks import TransitionMask
@@ -22,7 +21,7 @@ from .inputs.arrays import rows_of, take
 from .inputs.graphs import stack_edge_features
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_transition_mask
-from .inputs.sequences import needs_vectorizer, split_chains, stack_sequences
+from .inputs.sequences import new_vectorizer, split_chains, stack_sequences
 from .inputs.weights import check_cost_matrix, check_loss, check_sample_weight, class_weights
 
 
@@ -211,7 +210,7 @@ class ChainSVM(LabelingEstimator):
     def encode(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Encoded:
         normalize = check_loss(self.loss)
         features, edge_features = split_chains(X)
-        vectorizer = DictVectorizer() if needs_vectorizer(features) else None
+        vectorizer = new_vectorizer(features)
         given = stack_sequences(features, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
         labels = stack_labels(y, given.offsets)
         edge_matrix = _edge_matrix(edge_features, given.lengths)

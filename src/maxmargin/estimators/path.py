@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import check_scoring
 
 from ..solvers import Path, Result, Status
 from ..solvers.path.follow import PAPER_GRID, approximately, on_grid
@@ -172,6 +171,8 @@ class EstimatorPath:
         -------
         model : estimator
         """
+        from sklearn.metrics import check_scoring  # imports half of scikit-learn
+
         scorer = check_scoring(self.estimator, scoring)
         self._scores = scores_along(self, scorer, X, y, **given)
         return self.estimator_at(self.path.breakpoints[int(np.argmax(self._scores))])

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import as_array, as_float64, refuse_mask, rows_of, take
@@ -101,6 +100,15 @@ def _is_pair(sample: Any) -> bool:
     # a sequence may itself be a tuple of two positions: those have one dimension, lists of dicts or of rows have two
     listed = isinstance(first, (list, tuple)) and len(first) > 0
     return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
+
+
+def new_vectorizer(X: Any = None) -> Any:
+    """A vectorizer of feature dicts; None where X is given, and holds none."""
+    if X is not None and not needs_vectorizer(X):
+        return None
+    from sklearn.feature_extraction import DictVectorizer  # imports what reads text, too
+
+    return DictVectorizer()
 
 
 def needs_vectorizer(X: Any) -> bool:
@@ -246,7 +254,7 @@ def _raise_for_dict(X: Any, offsets: np.ndarray, name: str) -> None:
     """Name the position whose features a vectorizer cannot take, tried one by one."""
     for row, features in enumerate(chain.from_iterable(X)):
         try:
-            DictVectorizer().fit_transform([features])
+            new_vectorizer().fit_transform([features])
         except (TypeError, ValueError, OverflowError) as error:
             raise _retold(error, place_of(name, offsets, row)) from error
 
