@@ -11,6 +11,7 @@ import numpy as np
 
 from .._compile import helper, implements
 from .._prefetch import prefetch
+from ..inference.vectors import largest_of
 from .directions import Measured, list_change, list_difference, list_pair, plus
 from .needs import offered_if
 from .rows import (
@@ -162,12 +163,11 @@ def _(problem, work, w, i, emphasis):
 
 @implements(find_corner, MulticlassProblem)
 def _(problem, work, w, i):
-    best = 0
-    for k in range(1, work.node.shape[0]):
-        if work.node[k] > work.node[best]:
-            best = k
+    best, largest = 0, largest_of(work.node)
+    while work.node[best] < largest:
+        best += 1
     work.label[0] = best
-    return work.node[best]
+    return largest
 
 
 @implements(announce, MulticlassProblem)
@@ -336,16 +336,12 @@ def _(problem, tilts, expectation, work, w, i, eta):
 def _(problem, blocks, expectation, work, i, scale):
     # a maximum of -curvature/2 |mu - (mu_i + theta / curvature)|^2: the point of the simplex nearest to that
     n_labels, curvature = work.node.shape[0], scale * problem.squared_norm[i]
-    goal, best = expectation.node, 0
-    for k in range(1, n_labels):
-        if work.node[k] > work.node[best]:
-            best = k
-    top, highest = work.node[best], -np.inf
+    goal, best = expectation.node, work.label[0]
+    top = work.node[best]
     for k in range(n_labels):  # differences of scores: where the curvature is small, their sizes would hide it
         goal[k] = blocks.node[i, k] * curvature + (work.node[k] - top)
-        highest = max(highest, goal[k])
     # what rises above a level sums to the curvature: raise the level until it does
-    level, raised = -np.inf, highest - curvature
+    level, raised = -np.inf, largest_of(goal) - curvature
     while raised > level:
         level, total, count = raised, 0.0, 0
         for k in range(n_labels):

@@ -236,7 +236,7 @@ def find_expectation(problem, tilts, expectation, work, w, i, eta):
 
 @verb
 def find_optimum(problem, blocks, expectation, work, i, scale):
-    """The marginals at which block i alone is optimal become the expectation, from the potentials at hand.
+    """The marginals at which block i alone is optimal become the expectation, from potentials and corner at hand.
 
     They maximise ``<theta, mu> - scale/2 |phi_i(mu) - E phi_i|^2``, where a step along D changes w by ``-scale D``.
     """

@@ -6,7 +6,7 @@ import pytest
 from maxmargin.solvers import BlockFrankWolfe, OptimalStep, get_solver
 from maxmargin.structures import make_multiclass_problem
 from maxmargin.structures.rows import KernelRows
-from maxmargin.structures.verbs import find_optimum, find_potentials, new_blocks, new_expectation, new_work
+from maxmargin.structures.verbs import find_corner, find_optimum, find_potentials, new_blocks, new_expectation, new_work
 
 from ..block_coordinate.test_solver import (
     AVERAGES,
@@ -41,6 +41,7 @@ def test_the_block_becomes_the_nearest_point_of_the_simplex(n_labels):
             blocks.node[i] = rng.dirichlet(np.full(n_labels, 0.3))
             w = rng.normal(size=5 * n_labels) * rng.choice([0.0, 0.1, 10.0])
             find_potentials(problem, work, w, i)
+            find_corner(problem, work, w, i)
             find_optimum(problem, blocks, expectation, work, i, scale)
             curvature = scale * problem.squared_norm[i]
             expected = nearest_in_simplex(blocks.node[i] + (work.node - work.node.max()) / curvature)
@@ -53,6 +54,7 @@ def test_a_sample_without_features_goes_to_its_corner():
     problem = make_multiclass_problem(np.zeros((1, 2)), np.array([0]), 3, intercept=False)
     work, expectation = new_work(problem), new_expectation(problem)
     find_potentials(problem, work, np.zeros(6), 0)
+    find_corner(problem, work, np.zeros(6), 0)
     find_optimum(problem, new_blocks(problem), expectation, work, 0, 1.0)
     assert expectation.node.tolist() == [0.0, 1.0, 0.0]
     result = BlockFrankWolfe(step="optimal").solve(problem, 0.1)
