@@ -9,6 +9,7 @@ import maxmargin
 from docstrings import named_in
 from maxmargin import solvers, structures
 from maxmargin.solvers import diagnostics
+from maxmargin.solvers.path import Breakpoint
 from maxmargin.structures.needs import Need
 
 
@@ -21,7 +22,7 @@ DIAGNOSTICS = [
     for name, one in vars(diagnostics).items()
     if getattr(one, "__module__", None) == diagnostics.__name__ and not name.startswith("_")
 ]
-PUBLIC = [*exported(maxmargin), *exported(solvers), *exported(structures), *DIAGNOSTICS, Need]
+PUBLIC = [*exported(maxmargin), *exported(solvers), *exported(structures), *DIAGNOSTICS, Breakpoint, Need]
 EACH = pytest.mark.parametrize("public", PUBLIC, ids=lambda one: f"{one.__module__}.{one.__name__}")
 
 

@@ -33,12 +33,44 @@ ENDINGS: dict[str, str] = {
 
 @dataclass
 class Breakpoint:
-    """One more piece of a path. Callbacks receive it; a true answer stops the path."""
+    """One more piece of a path. Callbacks receive it; a true answer stops the path.
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation at which it was solved.
+    primal : float
+        Objective at `w`; on a heuristic path an estimate.
+    dual : float
+        A lower bound on the optimum.
+    gap : float
+        Certified suboptimality of `w`; infinite where it is not certified.
+    passes : float
+        Passes over the data since the breakpoint before.
+    oracle_calls : int
+        Calls of the oracle since then.
+    seconds : float
+        Time since then.
+    w : array of shape (d,)
+        The weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import lam_grid
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> def good_enough(point):
+    ...     return point.primal < 0.2
+    >>> path = lam_grid(problem, "bcpfw", lams=[1.0, 0.1, 0.01], tol=1e-3, callbacks=[good_enough], random_state=0)
+    >>> path.ended, path.breakpoints.tolist()
+    ('callback', [1.0, 0.1])
+    """
 
     lam: float
     primal: float
     dual: float
-    gap: float  # infinite where it is not certified
+    gap: float
     passes: float
     oracle_calls: int
     seconds: float
