@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import maxmargin
+from docstrings import named_in
 from maxmargin import estimators
 from maxmargin.estimators._base import MaxMarginEstimator
 from maxmargin.estimators._weights import Learned
@@ -13,13 +14,6 @@ from maxmargin.solvers.presets import PRESETS
 PUBLIC = [getattr(estimators, name) for name in estimators.__all__] + [maxmargin.TransitionMask, maxmargin.bio_mask]
 FITTABLE = [cls for cls in PUBLIC if inspect.isclass(cls) and issubclass(cls, MaxMarginEstimator)]
 EACH = pytest.mark.parametrize("cls", FITTABLE, ids=lambda cls: cls.__name__)
-
-
-def named_in(text, section):
-    """The names that a section of a docstring describes."""
-    lines = inspect.cleandoc(text).split(f"{section}\n{'-' * len(section)}\n")[1].split("\n\n")[0].splitlines()
-    heads = [line.partition(" : ")[0] for line in lines if line and not line.startswith(" ")]
-    return [name.strip() for head in heads for name in head.split(",")]
 
 
 @pytest.mark.parametrize("public", PUBLIC, ids=lambda one: one.__name__)
@@ -52,7 +46,7 @@ def test_methods_say_what_they_take_and_return(cls):
         if own:
             text = inspect.getdoc(method)
             taken = [one for one in inspect.signature(method).parameters if one != "self"]
-            said = [one.lstrip("*") for one in named_in(text, "Parameters")]
+            said = named_in(text, "Parameters")
             assert "Returns\n-------" in text, name
             assert name == "encode" or said == taken, name
 

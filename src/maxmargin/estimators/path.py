@@ -208,8 +208,10 @@ def regularization_path(
     estimator : estimator
         `ChainSVM`, `MulticlassSVM`, ...; its lam and tol do not matter, max_passes holds for each breakpoint,
         max_seconds for the whole path.
-    X, y
-        Training data, as the estimator takes them.
+    X : list or array
+        Training inputs, as the estimator takes them.
+    y : list or array
+        Their true outputs.
     eps : float, default=0.1
         How far above the optimum the objective may be, for any lam.
     kappa : float or None, default=None
@@ -267,8 +269,10 @@ def lam_grid(
     ----------
     estimator : estimator
         `ChainSVM`, `MulticlassSVM`, ...; its lam does not matter, max_passes holds for each value, max_seconds for all.
-    X, y
-        Training data, as the estimator takes them.
+    X : list or array
+        Training inputs, as the estimator takes them.
+    y : list or array
+        Their true outputs.
     lams : iterable of float, default=2^15 ... 2^-15
         The values.
     tol : float or None, default=None

@@ -20,9 +20,35 @@ from .result import Result
 
 
 class Solver(BaseEstimator, ABC):
-    """Base of all solvers. A subclass holds its parameters and makes an :class:`~.engine.Engine` of them."""
+    """Base of all solvers. A subclass holds its parameters and makes an :class:`~.engine.Engine` of them.
 
-    certifies = True  # whether there are dual values, where the oracle is exact
+    Attributes
+    ----------
+    certifies : bool
+        Whether there are dual values, where the oracle is exact.
+    gap_every : float
+        Passes between two certificates.
+    lower : float, array or None
+        Lower bounds on w.
+    upper : float, array or None
+        Upper bounds on w.
+    positive : indices, mask, slice or None
+        Weights that must be >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import Solver, get_solver
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> solver = get_solver("fw")
+    >>> isinstance(solver, Solver) and solver.certifies
+    True
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> print(solver.solve(problem, 0.1, tol=0.1).status)
+    converged
+    """
+
+    certifies = True
     gap_every: float
     lower: Any = None
     upper: Any = None

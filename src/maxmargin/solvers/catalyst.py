@@ -36,13 +36,26 @@ FALLS, MANY = 0.99, 4
 
 @dataclass(frozen=True)
 class Catalyst:
-    """Accelerate by proximal problems.
+    """Accelerate by proximal problems, each better conditioned than the one as posed: it pays where lam is small.
 
     Parameters
     ----------
-    kappa : weight of the proximal term, in the units of lam; None chooses it from lam and the curvature of the data,
-        and adapts it
-    inner : passes over the data for each proximal problem; None adapts them to how much dual progress they make
+    kappa : float or None, default=None
+        Weight of the proximal term, in the units of lam. None chooses it from lam and the curvature of the data, and
+        adapts it.
+    inner : float or None, default=None
+        Passes over the data for each proximal problem. None adapts them to how much dual progress they make.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, Catalyst
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> solver = BlockFrankWolfe("permutation", step="pairwise", acceleration=Catalyst(kappa=0.1))
+    >>> result = solver.solve(problem, 0.01, tol=1e-3, random_state=0)
+    >>> print(result.status, result.gap <= 1e-3, result.history["kappa"][-1])
+    converged True 0.1
     """
 
     kappa: float | None = None

@@ -49,7 +49,29 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
 
 
 def get_solver(solver: Any, problem: Any = None) -> Solver:
-    """The solver itself, or the one a preset's name means for the problem."""
+    """The solver itself, or the one a preset's name means for the problem.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
+        or away steps; "fw", "cutting_plane", "exponentiated_gradient", "subgradient" or "perceptron"; or a solver.
+    problem : object or None, default=None
+        A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
+        costs. None means that nothing is known of it.
+
+    Returns
+    -------
+    solver : Solver
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import get_solver
+    >>> get_solver("bcpfw")
+    BlockFrankWolfe(step='pairwise')
+    >>> get_solver(get_solver("fw"))
+    FrankWolfe()
+    """
     if isinstance(solver, str) and solver in PRESETS:
         return PRESETS[solver](problem)
     if isinstance(solver, Solver):

@@ -12,19 +12,76 @@ COLUMNS = ("passes", "oracle_calls", "seconds", "primal", "dual", "gap")
 
 
 class Status(StrEnum):
-    """Why a solver stopped."""
+    """Why a solver stopped; a status is a string, and compares with one.
+
+    Attributes
+    ----------
+    CONVERGED : "converged"
+        The certified gap is at most the tolerance.
+    MAX_PASSES : "max_passes"
+        The passes allowed are done.
+    MAX_SECONDS : "max_seconds"
+        The time allowed is over.
+    CALLBACK : "callback"
+        A callback answered that it is enough.
+    INTERRUPTED : "interrupted"
+        By the keyboard.
+    UNCERTIFIED : "uncertified"
+        The passes are done, but there is no bound on the optimum: the oracle is approximate, or the solver has no dual
+        values.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import Status
+    >>> Status.CONVERGED == "converged"
+    True
+    >>> print(Status("max_passes"))
+    max_passes
+    """
 
     CONVERGED = "converged"
     MAX_PASSES = "max_passes"
     MAX_SECONDS = "max_seconds"
     CALLBACK = "callback"
     INTERRUPTED = "interrupted"
-    UNCERTIFIED = "uncertified"  # the passes are done, but the oracle is approximate and gives no bound
+    UNCERTIFIED = "uncertified"
 
 
 @dataclass
 class Record:
-    """One row of the history, and the weights it certifies. Callbacks receive it; a true answer stops the solver."""
+    """One row of the history, and the weights it certifies. Callbacks receive it; a true answer stops the solver.
+
+    Parameters
+    ----------
+    passes : float
+        Passes over the data so far.
+    oracle_calls : int
+        Calls of the oracle so far, those of the certificates included.
+    seconds : float
+        Since the solver began.
+    primal : float
+        Objective at `w`.
+    dual : float
+        The best dual value so far; NaN where there is none.
+    gap : float
+        ``primal - dual``; infinite where there is no dual value.
+    w : array of shape (d,)
+        The weights.
+    extras : dict of str to float, default={}
+        Further columns of the history, such as cache_hits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> def low_enough(record):
+    ...     return record.primal < 0.2
+    >>> result = BlockFrankWolfe(step="pairwise").solve(problem, 0.1, callbacks=[low_enough], random_state=0)
+    >>> result.primal < 0.2
+    True
+    """
 
     passes: float
     oracle_calls: int
@@ -40,18 +97,45 @@ class Record:
 class Result:
     """Weights and the certificate of how far from optimal they are.
 
-    Attributes
+    Parameters
     ----------
-    w : the weights with the lowest primal value that was certified
-    primal, dual : objective at `w`, and the best dual value; the optimum lies between them
-    gap : ``primal - dual``, at least the true suboptimality of `w`
-    dual_loss, dual_square : ``b'alpha`` and ``|lam A alpha|^2`` of the dual point behind `dual`, which make its value
-        under any other lam
-    status : why the solver stopped
-    n_passes, n_oracle_calls : effort; oracle calls include those of the certificates
-    history : dict of equally long arrays, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap;
-        with a cache also cache_hits and cache_misses, accelerated also kappa, inner_passes and restarts
-    state : hand it to ``solve(..., state=)`` to go on from here
+    w : array of shape (d,)
+        The weights with the lowest primal value that was certified.
+    primal : float
+        Objective at `w`; the optimum is not above it.
+    dual : float
+        The best dual value; the optimum is not below it.
+    gap : float
+        ``primal - dual``, at least the true suboptimality of `w`.
+    dual_loss : float
+        ``b'alpha`` of the dual point behind `dual`; with `dual_square` it makes the value under any other lam.
+    dual_square : float
+        ``|lam A alpha|^2`` of the same point.
+    status : Status
+        Why the solver stopped.
+    n_passes : float
+        Passes over the data.
+    n_oracle_calls : int
+        Calls of the oracle, those of the certificates included.
+    history : dict of str to array
+        Columns of equal length, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap; with a cache
+        also cache_hits and cache_misses, accelerated also kappa, inner_passes and restarts.
+    state : State
+        Hand it to ``solve(..., state=)`` to go on from here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> solver = BlockFrankWolfe(step="pairwise")
+    >>> rough = solver.solve(problem, 0.1, tol=0.1, random_state=0)
+    >>> fine = solver.solve(problem, 0.1, tol=1e-6, state=rough.state)  # goes on where the other one stopped
+    >>> rough.dual <= fine.primal <= rough.primal and fine.gap <= 1e-6
+    True
+    >>> list(fine.history)
+    ['passes', 'oracle_calls', 'seconds', 'primal', 'dual', 'gap']
     """
 
     w: np.ndarray = field(repr=False)

@@ -21,7 +21,33 @@ __all__ = [
 
 
 def as_problem(structure: Any) -> Any:
-    """A problem as it is; a user's own structure with the verbs added."""
+    """A problem as it is; a user's own structure with the verbs added.
+
+    Parameters
+    ----------
+    structure : object
+        A problem that is built in, a `CustomProblem`, or a structure that can become one.
+
+    Returns
+    -------
+    problem : object
+        What solvers take.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.structures import as_problem, make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> as_problem(problem) is problem
+    True
+    >>> class Signs:  # outputs are -1 and 1
+    ...     n_samples, n_features, x, y = 3, 1, [2.0, -1.0, 3.0], [1, -1, 1]
+    ...     def joint_feature(self, i, y): return np.array([y * self.x[i]])
+    ...     def loss(self, i, y): return float(y != self.y[i])
+    ...     def max_oracle(self, w, i): return max((-1, 1), key=lambda y: self.loss(i, y) + y * self.x[i] * w[0])
+    >>> type(as_problem(Signs())).__name__
+    'CustomProblem'
+    """
     if type(structure) in find_corner.table or isinstance(structure, CustomProblem):  # type: ignore[attr-defined]
         return structure
     return CustomProblem(structure)

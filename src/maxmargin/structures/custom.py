@@ -120,7 +120,50 @@ class Expected:
 
 
 class CustomProblem:
-    """A user's structure with the verbs that solvers speak."""
+    """A user's structure with the verbs that solvers speak. Solvers wrap a structure by themselves.
+
+    Parameters
+    ----------
+    structure : object
+        With `n_samples` and `n_features`, the methods ``max_oracle(w, i)``, ``joint_feature(i, y)`` and
+        ``loss(i, y)``, and the true outputs as ``y[i]`` or ``truth(i)``. Optional: `sample_weight`, ``decode(w, i)``,
+        ``exp_oracle(v, i, emphasis)``, `exact_oracle`, ``upper_bound(w, i)`` and `fingerprint`; see
+        ``docs/own_structure.md``.
+
+    Attributes
+    ----------
+    structure : object
+        As it was given.
+    n : int
+        Number of samples.
+    d : int
+        Number of features.
+    weight : array of shape (n,)
+        Sample weights over their sum.
+    truth : list of SparseVector
+        Joint features of the true outputs.
+    exact : bool
+        Whether `max_oracle` never misses the maximum.
+    certifiable : bool
+        Whether there is a bound on the optimum: the oracle is exact, or there is an `upper_bound`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe
+    >>> from maxmargin.structures import CustomProblem
+    >>> class Signs:  # outputs are -1 and 1
+    ...     n_samples, n_features, x, y = 3, 1, [2.0, -1.0, 3.0], [1, -1, 1]
+    ...     def joint_feature(self, i, y): return np.array([y * self.x[i]])
+    ...     def loss(self, i, y): return float(y != self.y[i])
+    ...     def max_oracle(self, w, i): return max((-1, 1), key=lambda y: self.loss(i, y) + y * self.x[i] * w[0])
+    >>> problem = CustomProblem(Signs())
+    >>> problem.n, problem.d, problem.certifiable
+    (3, 1, True)
+    >>> result = BlockFrankWolfe().solve(problem, 0.1, tol=1e-6, random_state=0)
+    >>> print(result.status, result.w.round(3).tolist())
+    converged [0.5]
+    """
 
     def __init__(self, structure: Any):
         missing = [f"{name} ({meaning})" for name, meaning in REQUIRED.items() if not hasattr(structure, name)]

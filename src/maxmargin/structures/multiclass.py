@@ -61,13 +61,41 @@ from .verbs import (
 
 
 class MulticlassProblem(NamedTuple):
+    """Samples with their true classes and costs: enough to learn. :func:`make_multiclass_problem` lays it out.
+
+    Parameters
+    ----------
+    rows : DenseRows, SparseRows or KernelRows
+        Features of the samples.
+    n_rows : int
+        Rows of weights: F, and one for the intercept.
+    intercept_row : int
+        Which of them is the intercept; -1 without one.
+    labels : array of int32 of shape (n,)
+        True classes.
+    cost : array of shape (K, K)
+        Loss of a class (column) where another (row) is true.
+    weight : array of shape (n,)
+        Sample weights over their sum, ``s_i / S``.
+    squared_norm : array of shape (n,)
+        ``|x_i|^2``, intercept included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> problem.n_rows, problem.weight.tolist(), problem.squared_norm.tolist()
+    (5, [0.25, 0.25, 0.25, 0.25], [2.0, 2.0, 2.0, 2.0])
+    """
+
     rows: Rows
-    n_rows: int  # weight rows: F, and one for the intercept
-    intercept_row: int  # -1 without intercept
-    labels: np.ndarray  # (n,) int32
-    cost: np.ndarray  # (K, K) row: true label
-    weight: np.ndarray  # (n,) s_i / S
-    squared_norm: np.ndarray  # (n,) |x_i|^2, intercept included
+    n_rows: int
+    intercept_row: int
+    labels: np.ndarray
+    cost: np.ndarray
+    weight: np.ndarray
+    squared_norm: np.ndarray
 
 
 class MulticlassBlocks(NamedTuple):
@@ -91,7 +119,37 @@ def make_multiclass_problem(
     cost: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
 ) -> MulticlassProblem:
-    """Encode samples once: `matrix` (n, F) float64, dense, CSR or kernel rows; `labels` (n,) in ``range(n_labels)``."""
+    """Encode samples once into flat arrays. Nothing is checked here; the estimators do that.
+
+    Parameters
+    ----------
+    matrix : array, CSR matrix or KernelRows of shape (n, F)
+        Features of the samples, float64.
+    labels : array of int of shape (n,)
+        True classes, in ``range(n_labels)``.
+    n_labels : int
+        K, the number of classes.
+    intercept : bool, default=True
+        Whether classes have a bias.
+    cost : array of shape (K, K) or None, default=None
+        Loss of a class (column) where another (row) is true; None: 1 for every wrong class.
+    sample_weight : array of shape (n,) or None, default=None
+        Weights of the samples, >= 0; None: all alike.
+
+    Returns
+    -------
+    problem : MulticlassProblem
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3, intercept=False)
+    >>> result = BlockFrankWolfe(step="pairwise").solve(problem, 0.01, tol=1e-3, random_state=0)
+    >>> result.w.reshape(4, 3).argmax(axis=1).tolist()  # weights are features by classes
+    [0, 1, 2, 2]
+    """
     n, n_features = len(labels), count_weight_rows(matrix)
     rows = as_rows(matrix)
     cost = 1.0 - np.eye(n_labels) if cost is None else cost

@@ -8,7 +8,26 @@ from typing import Any
 
 
 class Need(Enum):
-    """A capability, and what to do where it is missing."""
+    """A capability; its value is the error to raise where it is missing, and what to do then.
+
+    Attributes
+    ----------
+    EXPECTATIONS : Need
+        Expectations over outputs, as exponentiated gradient asks for them.
+    OPTIMA : Need
+        The optimum of a block in closed form, as the optimal step asks for it.
+    DECODING : Need
+        Outputs found without losses, as the perceptron asks for them.
+    BOUNDS : Need
+        Weights that can be bounded.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import ExponentiatedGradient
+    >>> from maxmargin.structures.needs import Need
+    >>> ExponentiatedGradient().requires() == {Need.EXPECTATIONS}
+    True
+    """
 
     EXPECTATIONS = (
         TypeError,

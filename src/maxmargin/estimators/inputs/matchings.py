@@ -17,8 +17,10 @@ class Bipartite(NamedTuple):
 
     Parameters
     ----------
-    n_rows, n_columns : int
-        How many there are.
+    n_rows : int
+        How many rows there are.
+    n_columns : int
+        How many columns there are.
     pairs : array of int of shape (c, 2)
         Row and column of each candidate.
     features : array or sparse matrix of shape (c, F)

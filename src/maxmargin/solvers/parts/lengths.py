@@ -26,7 +26,14 @@ def gain(line, gamma):
 
 
 class ExactLength(NamedTuple):
-    """The maximiser on the line; the dual is quadratic, so that it has a closed form."""  # lacoste13, Alg. 4
+    """The maximiser on the line; the dual is quadratic, so that it has a closed form.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import ExactLength, FrankWolfeStep
+    >>> FrankWolfeStep().length == ExactLength()  # every step's default
+    True
+    """  # lacoste13, Alg. 4
 
 
 @implements(choose_length, ExactLength)
@@ -37,7 +44,18 @@ def _(rule, line, problem, run, i, k):
 
 
 class FixedLength(NamedTuple):
-    """``2n / (k + 2n)``, without a look at the line."""  # lacoste13, Alg. 3
+    """``2n / (k + 2n)``, without a look at the line: for Frank-Wolfe steps, without acceleration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, FixedLength, FrankWolfeStep
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> solver = BlockFrankWolfe(step=FrankWolfeStep(FixedLength()))  # as line_search=False does
+    >>> print(solver.solve(problem, 0.1, tol=0.1, random_state=0).status)
+    converged
+    """  # lacoste13, Alg. 3
 
 
 @implements(choose_length, FixedLength)

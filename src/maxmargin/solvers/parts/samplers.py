@@ -45,7 +45,17 @@ class Sampling(ABC):
 
 @dataclass(frozen=True)
 class Uniform(Sampling):
-    """Blocks drawn with replacement, all alike."""
+    """Blocks drawn with replacement, all alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, Uniform
+    >>> Uniform().draw(np.random.default_rng(0), 5).tolist()
+    [4, 3, 2, 1, 1]
+    >>> BlockFrankWolfe(sampling=Uniform())  # sampling="uniform" means the same
+    BlockFrankWolfe(sampling=Uniform())
+    """
 
     def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
         return rng.integers(n, size=n)
@@ -53,7 +63,17 @@ class Uniform(Sampling):
 
 @dataclass(frozen=True)
 class Permutation(Sampling):
-    """Each pass visits every block once, in a new order."""
+    """Each pass visits every block once, in a new order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, Permutation
+    >>> sorted(Permutation().draw(np.random.default_rng(0), 5).tolist())
+    [0, 1, 2, 3, 4]
+    >>> BlockFrankWolfe(sampling=Permutation())  # sampling="permutation" means the same
+    BlockFrankWolfe(sampling=Permutation())
+    """
 
     def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
         return rng.permutation(n)
@@ -61,7 +81,14 @@ class Permutation(Sampling):
 
 @dataclass(frozen=True)
 class ByGaps(Permutation):
-    """Blocks in proportion to their last known gaps, once every block was visited."""  # osokin16, Alg. 2
+    """Blocks in proportion to their last known gaps, once every block was visited.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import BlockFrankWolfe, ByGaps
+    >>> BlockFrankWolfe(sampling=ByGaps())  # sampling="gap" means the same
+    BlockFrankWolfe(sampling=ByGaps())
+    """  # osokin16, Alg. 2
 
     follows_gaps = True
 
@@ -74,7 +101,25 @@ class ByGaps(Permutation):
 
 @dataclass(frozen=True)
 class Drawn(Sampling):
-    """Blocks of each pass as a function ``draw(rng, n)`` of your own gives them."""
+    """Blocks of each pass as a function of your own gives them.
+
+    Parameters
+    ----------
+    function : callable ``(rng, n) -> array of int``
+        Given a NumPy generator and the number of blocks, those of one pass in order; n of them, each below n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, Drawn
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> backwards = Drawn(lambda rng, n: np.arange(n)[::-1])
+    >>> backwards.draw(np.random.default_rng(0), 4).tolist()
+    [3, 2, 1, 0]
+    >>> print(BlockFrankWolfe(backwards, step="pairwise").solve(problem, 0.1, tol=1e-3).status)
+    converged
+    """
 
     function: Callable[[np.random.Generator, int], np.ndarray]
 

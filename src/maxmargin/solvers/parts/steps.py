@@ -53,7 +53,19 @@ class FrankWolfeStep(NamedTuple):
 
     Parameters
     ----------
-    length : how far, `ExactLength` or `FixedLength`
+    length : ExactLength or FixedLength, default=ExactLength()
+        How far.
+    toward : ToCorner, default=ToCorner()
+        The direction to a corner, which structures know how to measure and to follow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, FrankWolfeStep
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> print(BlockFrankWolfe(step=FrankWolfeStep()).solve(problem, 0.1, tol=1e-2, random_state=0).status)
+    converged
     """
 
     length: Any = ExactLength()
@@ -61,7 +73,24 @@ class FrankWolfeStep(NamedTuple):
 
 
 class AwayStep(NamedTuple):
-    """A step to the corner or away from the worst active one, whichever descends more steeply."""  # osokin16, Alg. 4
+    """A step to the corner or away from the worst active one, whichever descends more steeply.
+
+    Parameters
+    ----------
+    length : ExactLength, default=ExactLength()
+        How far.
+    toward : ToCorner, default=ToCorner()
+        The direction to a corner, which structures know how to measure and to follow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, AwayStep
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> print(BlockFrankWolfe(step=AwayStep()).solve(problem, 0.1, tol=1e-2, random_state=0).status)
+    converged
+    """  # osokin16, Alg. 4
 
     length: Any = ExactLength()
     toward: ToCorner = ToCorner()
@@ -72,7 +101,23 @@ class PairwiseStep(NamedTuple):
 
     Parameters
     ----------
-    safeguard : take the Frank-Wolfe step where it gains more
+    safeguard : bool, default=False
+        Take the Frank-Wolfe step where it gains more.
+    length : ExactLength, default=ExactLength()
+        How far.
+    toward : ToCorner, default=ToCorner()
+        The direction to a corner, which structures know how to measure and to follow.
+    between : BetweenCorners, default=BetweenCorners()
+        The direction from one corner to another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, PairwiseStep
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> print(BlockFrankWolfe(step=PairwiseStep(safeguard=True)).solve(problem, 0.1, tol=1e-2, random_state=0).status)
+    converged
     """  # osokin16, Alg. 3
 
     safeguard: bool = False
@@ -82,9 +127,24 @@ class PairwiseStep(NamedTuple):
 
 
 class OptimalStep(NamedTuple):
-    """The block becomes the best that it can be while the others stay, in closed form."""  # crammer01, keerthi08
+    """The block becomes the best that it can be while the others stay, in closed form; for classes only.
 
-    into: Any = None  # where it goes: room that `fitted_step` makes
+    Parameters
+    ----------
+    into : ToExpectation or None, default=None
+        Where a block goes: room that a solver makes for its problem. Leave it None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, OptimalStep
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> print(BlockFrankWolfe(step=OptimalStep()).solve(problem, 0.1, tol=1e-2, random_state=0).status)
+    converged
+    """  # crammer01, keerthi08
+
+    into: Any = None
 
 
 class Traits(NamedTuple):

@@ -37,18 +37,48 @@ def regularization_path(
 
     Parameters
     ----------
-    problem : a structure over data, built in or of your own
-    solver : a solver or the name of a preset
-    eps : how far above the optimum the objective may be, for any lam
-    kappa : a breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None
-        means 0.9, or 0.7 with `heuristic`
-    lam_min : where to end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint
-    heuristic : let stale gaps decide that a breakpoint is solved. There is no guarantee then before ``path.certify()``
-    max_passes : at most, for each breakpoint
-    max_seconds : at most, for the whole path
-    callbacks : called with each `Breakpoint` but the first; a true answer stops
-    random_state, n_jobs : as in ``Solver.solve``
-    verbose : 1 shows a progress bar
+    problem : object
+        A structure over data, built in or of your own.
+    solver : str or Solver, default="auto"
+        A solver with certificates, or the name of a preset.
+    eps : float, default=0.1
+        How far above the optimum the objective may be, for any lam.
+    kappa : float or None, default=None
+        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
+        0.9, or 0.7 with `heuristic`.
+    lam_min : float or None, default=None
+        Where to end, unless the training hinge loss reaches eps before. None: at 1e-6 times the first breakpoint.
+    heuristic : bool, default=False
+        Let stale gaps decide that a breakpoint is solved. There is no guarantee then before ``path.certify()``.
+    max_passes : float, default=1000
+        At most so many passes over the data for each breakpoint.
+    max_seconds : float or None, default=None
+        At most so many seconds for the whole path.
+    callbacks : iterable of callables, default=()
+        Called with each `Breakpoint` but the first; a true answer stops.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads for exact passes; -1 for all cores.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    path : Path
+        Ask it for the weights of a lam with ``path.coef_at(lam)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import regularization_path
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> path = regularization_path(problem, "bcpfw", eps=0.1, lam_min=0.01, random_state=0)
+    >>> path.ended, bool(path.worst_gap <= 0.1)
+    ('hinge', True)
+    >>> path.coef_at(0.05).shape  # weights for any lam
+    (15,)
     """
     rule, run = approximately(eps, kappa, lam_min, heuristic)
     path = Path(problem, solver, rule, run, Effort(max_passes, max_seconds, random_state, n_jobs))
@@ -75,9 +105,43 @@ def lam_grid(
 
     Parameters
     ----------
-    lams : the values; 2^15 ... 2^-15 if not given
-    warm_start : whether each begins with the dual variables of the one before
-    others : as in `regularization_path`
+    problem : object
+        A structure over data, built in or of your own.
+    solver : str or Solver, default="auto"
+        A solver with certificates, or the name of a preset.
+    lams : iterable of float, default=(2**15, 2**14, ..., 2**-15)
+        The values, in any order.
+    tol : float, default=0.1
+        The certified gap each is solved to.
+    warm_start : bool, default=True
+        Whether each begins with the dual variables of the one before.
+    max_passes : float, default=1000
+        At most so many passes over the data for each breakpoint.
+    max_seconds : float or None, default=None
+        At most so many seconds for the whole path.
+    callbacks : iterable of callables, default=()
+        Called with each `Breakpoint`; a true answer stops.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed.
+    n_jobs : int or None, default=None
+        Threads for exact passes; -1 for all cores.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    path : Path
+        With the values as its breakpoints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import lam_grid
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> path = lam_grid(problem, "bcpfw", lams=[0.01, 0.1, 1.0], tol=1e-3, random_state=0)
+    >>> path.breakpoints.tolist(), bool(path.gaps.max() <= 1e-3)
+    ([1.0, 0.1, 0.01], True)
     """
     effort = Effort(max_passes, max_seconds, random_state, n_jobs)
     return Path(problem, solver, on_grid(lams, tol), certified, effort, warm=warm_start).walk(callbacks, verbose)

@@ -33,12 +33,44 @@ ENDINGS: dict[str, str] = {
 
 @dataclass
 class Breakpoint:
-    """One more piece of a path. Callbacks receive it; a true answer stops the path."""
+    """One more piece of a path. Callbacks receive it; a true answer stops the path.
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation at which it was solved.
+    primal : float
+        Objective at `w`; on a heuristic path an estimate.
+    dual : float
+        A lower bound on the optimum.
+    gap : float
+        Certified suboptimality of `w`; infinite where it is not certified.
+    passes : float
+        Passes over the data since the breakpoint before.
+    oracle_calls : int
+        Calls of the oracle since then.
+    seconds : float
+        Time since then.
+    w : array of shape (d,)
+        The weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import lam_grid
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> def good_enough(point):
+    ...     return point.primal < 0.2
+    >>> path = lam_grid(problem, "bcpfw", lams=[1.0, 0.1, 0.01], tol=1e-3, callbacks=[good_enough], random_state=0)
+    >>> path.ended, path.breakpoints.tolist()
+    ('callback', [1.0, 0.1])
+    """
 
     lam: float
     primal: float
     dual: float
-    gap: float  # infinite where it is not certified
+    gap: float
     passes: float
     oracle_calls: int
     seconds: float
@@ -67,15 +99,58 @@ Callback = Callable[[Breakpoint], Any]
 class Path:
     """Weights for every lam from `lam_end` on: those of breakpoint j serve ``lam_{j+1} <= lam <= lam_j``.
 
+    Made by :func:`regularization_path` and :func:`lam_grid`, which also walk it.
+
+    Parameters
+    ----------
+    problem : object
+        A structure over data, built in or of your own.
+    solver : str or Solver
+        A solver with certificates, or the name of a preset.
+    rule : ApproximatePath or Grid
+        Which lam comes next, and the gap it is solved to.
+    run : callable
+        How the solver runs at one lam: certified, or as far as stale gaps tell.
+    effort : Effort
+        What may be spent, and with which seed and threads.
+    warm : bool, default=True
+        Whether each breakpoint begins with the dual variables of the one before.
+
     Attributes
     ----------
-    breakpoints : (J,) lam_1 > lam_2 > ...
-    gaps : (J,) certified duality gaps at the breakpoints; on a heuristic path infinite but the first, until `certify`
-    hinges, norms : (J,) training hinge losses and |w|; on a heuristic path estimates, until `certify`
-    passes, oracle_calls, seconds : (J,) effort for each breakpoint
-    lam_end : how far down the last weights serve; 0 if for every lam
-    ended : "hinge" (the training hinge loss reached eps, so the last weights serve down to 0), "lam_min", or why it
-        stopped early: "max_passes", "max_seconds", "callback" or "interrupted"; `resume` goes on from there
+    breakpoints : array of shape (J,)
+        ``lam_1 > lam_2 > ...``
+    gaps : array of shape (J,)
+        Certified duality gaps at the breakpoints; on a heuristic path infinite but the first, until `certify`.
+    hinges : array of shape (J,)
+        Training hinge losses; on a heuristic path estimates, until `certify`.
+    norms : array of shape (J,)
+        ``|w|``.
+    passes : array of shape (J,)
+        Passes over the data for each breakpoint.
+    oracle_calls : array of int of shape (J,)
+        Calls of the oracle for each breakpoint.
+    seconds : array of shape (J,)
+        Time for each breakpoint.
+    lam_end : float
+        How far down the last weights serve; 0 if for every lam.
+    ended : str
+        "hinge" (the training hinge loss reached eps, so the last weights serve down to 0), "lam_min", or why it stopped
+        early: "max_passes", "max_seconds", "callback", "interrupted" or "uncertified"; `resume` goes on from there.
+    worst_gap : float
+        The largest suboptimality certified for any lam from `lam_end` on; infinite where nothing is certified.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import regularization_path
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> path = regularization_path(problem, "bcpfw", eps=0.1, lam_min=0.01, random_state=0)
+    >>> len(path) == len(path.breakpoints) == len(path.gaps)
+    True
+    >>> path.dual_at(0.05) <= path.primal_at(0.05) and path.gap_at(0.05) <= 0.1
+    True
     """
 
     def __init__(self, problem: Any, solver: Any, rule: Any, run: Run, effort: Effort, *, warm: bool = True):
@@ -151,16 +226,48 @@ class Path:
         return str((self._stopped or "error") if self._next.ended is None else self._next.ended)
 
     def weights(self, j: int) -> np.ndarray:
-        """The weights of breakpoint j, counted from 0."""
+        """The weights of a breakpoint.
+
+        Parameters
+        ----------
+        j : int
+            Counted from 0, or from -1 backwards.
+
+        Returns
+        -------
+        w : array of shape (d,)
+        """
         return self._weights[range(len(self))[j]]
 
     def coef_at(self, lam: float) -> np.ndarray:
-        """The weights for a lam, flat, as the solver has them."""
+        """The weights for a lam.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end`.
+
+        Returns
+        -------
+        w : array of shape (d,)
+            Flat, as the solver has them.
+        """
         j = self._piece_of(lam)
         return self._weights[j] if j >= 0 else self._weights[0] * (self._pieces[0].lam / lam)
 
     def primal_at(self, lam: float) -> float:
-        """The objective at `coef_at`; above the first breakpoint an upper bound on it."""
+        """The objective at `coef_at`.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end`.
+
+        Returns
+        -------
+        primal : float
+            Above the first breakpoint an upper bound on it.
+        """
         j = self._piece_of(lam)
         if j >= 0:
             return self._pieces[j].bracket.primal(lam)
@@ -169,12 +276,33 @@ class Path:
         return share * first.bracket.primal(first.lam) + (1.0 - share) * self._hinge_at_zero
 
     def dual_at(self, lam: float) -> float:
-        """The best lower bound on the optimum that any piece gives."""
+        """The best lower bound on the optimum that any piece gives.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end`.
+
+        Returns
+        -------
+        dual : float
+        """
         self._piece_of(lam)
         return max(bracket.dual(lam) for bracket in self._duals())
 
     def gap_at(self, lam: float) -> float:
-        """The certified suboptimality of `coef_at`; infinite where nothing is certified."""
+        """The certified suboptimality of `coef_at`.
+
+        Parameters
+        ----------
+        lam : float
+            At least `lam_end`.
+
+        Returns
+        -------
+        gap : float
+            Infinite where nothing is certified.
+        """
         if not self._pieces[max(self._piece_of(lam), 0)].is_certified:
             return np.inf
         return max(self.primal_at(lam) - self.dual_at(lam), 0.0)
@@ -202,7 +330,12 @@ class Path:
         return [self._start, *(piece.bracket for piece in self._pieces)]
 
     def certify(self) -> float:
-        """Certify what is not yet certified, with an exact pass for each breakpoint; returns `worst_gap`."""
+        """Certify what is not yet certified, with an exact pass for each breakpoint.
+
+        Returns
+        -------
+        worst_gap : float
+        """
         for j, (lam, bracket, is_certified, cost) in enumerate(self._pieces):
             if not is_certified:
                 before = time.perf_counter()
@@ -225,7 +358,17 @@ class Path:
         return int(self.pieces_of(lam)) if lam <= self._pieces[0].lam else -1
 
     def pieces_of(self, lams: Any) -> np.ndarray:
-        """The breakpoints, counted from 0, whose weights serve each lam; above the first it is that, scaled."""
+        """The breakpoints whose weights serve each lam; above the first it is that, scaled.
+
+        Parameters
+        ----------
+        lams : array-like of float
+
+        Returns
+        -------
+        pieces : array of int
+            Counted from 0.
+        """
         return np.maximum(np.searchsorted(-self.breakpoints, -np.asarray(lams), side="right") - 1, 0)
 
     def resume(
@@ -237,7 +380,26 @@ class Path:
         callbacks: Iterable[Callback] = (),
         verbose: int = 0,
     ) -> Path:
-        """Go on where the path stopped, or further down to another `lam_min`; returns the path itself."""
+        """Go on where the path stopped, or further down.
+
+        Parameters
+        ----------
+        lam_min : float or None, default=None
+            Where to end now; None leaves it as it is. A grid has none.
+        max_passes : float or None, default=None
+            At most so many passes for each breakpoint; None leaves it as it is.
+        max_seconds : float or None, default=None
+            At most so many seconds from now on.
+        callbacks : iterable of callables, default=()
+            Called with each new `Breakpoint`; a true answer stops.
+        verbose : int, default=0
+            1 shows a progress bar.
+
+        Returns
+        -------
+        path : Path
+            The path itself.
+        """
         if lam_min is not None:
             check_positive("lam_min", lam_min)
             self._rule = self._rule.down_to(float(lam_min))
@@ -257,7 +419,20 @@ class Path:
             self._append(start.lam, start.found, True)
 
     def walk(self, callbacks: Iterable[Callback] = (), verbose: int = 0) -> Path:
-        """Go down until the path ends or something stops it."""
+        """Go down until the path ends or something stops it.
+
+        Parameters
+        ----------
+        callbacks : iterable of callables, default=()
+            Called with each new `Breakpoint`; a true answer stops.
+        verbose : int, default=0
+            1 shows a progress bar.
+
+        Returns
+        -------
+        path : Path
+            The path itself.
+        """
         callbacks, effort, began, self._stopped = tuple(callbacks), self._effort, time.perf_counter(), None
         check_limits(self._rule.tol, effort.max_passes, effort.max_seconds)
         with Interrupt() as interrupt, _progress(verbose) as bar:

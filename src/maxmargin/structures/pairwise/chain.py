@@ -57,17 +57,50 @@ def make_chain_problem(
     edge_matrix: Any = None,
     **learning: Any,
 ) -> PairwiseProblem:
-    """Encode sequences once into flat arrays.
+    """Encode sequences once into flat arrays. Nothing is checked here; the estimators do that.
 
     Parameters
     ----------
-    matrix : (N, F) features of all positions, float64, dense or CSR, or kernel rows
-    offsets : (n + 1,) sequence i is ``matrix[offsets[i]:offsets[i + 1]]``
-    labels : (N,) int, in ``range(n_labels)``
-    intercept, boundary : whether labels have a bias, and first and last positions biases of their own
-    mask : allowed transitions, first and last labels
-    edge_matrix : (N - n, E) features of all transitions, dense or CSR
-    **learning : normalize, cost, class_weight, sample_weight, see :func:`~.layout.make_pairwise_problem`
+    matrix : array, CSR matrix or KernelRows of shape (N, F)
+        Features of all positions under each other, float64.
+    offsets : array of int of shape (n + 1,)
+        Sequence i is ``matrix[offsets[i]:offsets[i + 1]]``.
+    labels : array of int of shape (N,)
+        True labels, in ``range(n_labels)``.
+    n_labels : int
+        K, the number of labels.
+    intercept : bool, default=True
+        Whether labels have a bias.
+    boundary : bool, default=True
+        Whether they have biases of their own at first and at last positions.
+    mask : TransitionMask or None, default=None
+        Allowed transitions, first and last labels; None: all of them.
+    edge_matrix : array or CSR matrix of shape (N - n, E), or None, default=None
+        Features of all transitions; None: a weight for each pair of labels is all they have.
+    **learning : by name
+        `normalize`, `cost`, `class_weight` and `sample_weight`, as follows.
+    normalize : bool, default=True
+        Divide the loss of a sequence by its length.
+    cost : array of shape (K, K) or None, default=None
+        Loss of a label (column) at a position where another (row) is true; None: 1 for every wrong label.
+    class_weight : array of shape (K,) or None, default=None
+        Multiplies the row of the true label.
+    sample_weight : array of shape (n,) or None, default=None
+        Weights of the sequences, >= 0; None: all alike.
+
+    Returns
+    -------
+    problem : PairwiseProblem
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import FrankWolfe
+    >>> from maxmargin.structures import make_chain_problem
+    >>> problem = make_chain_problem(np.eye(3), np.array([0, 2, 3]), np.array([0, 1, 1]), 2)  # two sequences
+    >>> result = FrankWolfe().solve(problem, 0.1, tol=1e-2)
+    >>> print(result.status, result.w.shape)  # three features, intercept, two boundaries: 6 x 2; transitions: 2 x 2
+    converged (16,)
     """
     mask = TransitionMask.everything(n_labels) if mask is None else mask
     parts = make_chains(matrix, offsets, intercept=intercept, boundary=boundary, mask=mask, edge_matrix=edge_matrix)

@@ -29,18 +29,54 @@ MOST_BYTES = 64e9
 
 
 class PairwiseProblem(NamedTuple):
-    """Samples with their true labels and costs: enough to learn."""
+    """Samples of sites and links with their true labels and costs: enough to learn.
+
+    :func:`make_chain_problem` lays chains out; N counts the sites of all n samples.
+
+    Parameters
+    ----------
+    sites : Sites
+        Features of the sites, and where samples begin.
+    links : Successive, Alike, Featured or Potts
+        Which pairs of sites have weights, see links.py.
+    plan : ChainPlan or another plan
+        Finds labelings, see inference/verbs.py.
+    labels : array of int32 of shape (N,)
+        True labels.
+    cost : array of shape (K, K)
+        Loss of a label (column) at a site where another (row) is true, class weight included.
+    loss_scale : array of shape (n,)
+        ``1 / T`` or 1.
+    weight : array of shape (n,)
+        Sample weights over their sum, ``s_i / S``.
+    gram : array
+        Upper triangles of the blocks' Gram matrices of site features, extras included.
+    gram_offsets : array of int64 of shape (n + 1,)
+        Where those of a block begin; an empty range: too long a block, its norms come from feature space.
+    truth_norm : array of shape (n,)
+        ``|phi|^2`` of the true labeling's sites, for blocks with a Gram matrix.
+    longest : int
+        Sites of the longest sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.structures import make_chain_problem
+    >>> problem = make_chain_problem(np.eye(3), np.array([0, 2, 3]), np.array([0, 1, 1]), 2)
+    >>> problem.longest, problem.loss_scale.tolist(), problem.weight.tolist()
+    (2, [0.5, 1.0], [0.5, 0.5])
+    """
 
     sites: Sites
-    links: Any  # which pairs of sites have weights, see links.py
-    plan: Any  # finds labelings, see inference/verbs.py
-    labels: np.ndarray  # (N,) int32
-    cost: np.ndarray  # (K, K) loss of a site: row the true label, class weight included
-    loss_scale: np.ndarray  # (n,) 1 / T or 1
-    weight: np.ndarray  # (n,) s_i / S
-    gram: np.ndarray  # upper triangles of the blocks' Gram matrices of site features, extras included
-    gram_offsets: np.ndarray  # (n + 1,); an empty range: too long a block, its norms come from feature space
-    truth_norm: np.ndarray  # (n,) |phi|^2 of the true labeling's sites, for blocks with a Gram matrix
+    links: Any
+    plan: Any
+    labels: np.ndarray
+    cost: np.ndarray
+    loss_scale: np.ndarray
+    weight: np.ndarray
+    gram: np.ndarray
+    gram_offsets: np.ndarray
+    truth_norm: np.ndarray
     longest: int
 
 
@@ -85,11 +121,28 @@ def make_pairwise_problem(
 
     Parameters
     ----------
-    labels : (N,) int, in ``range(n_labels)``
-    normalize : divide the loss by the number of sites
-    cost : (K, K), loss of a site; row: true label
-    class_weight : (K,), multiplies the row of the true label
-    sample_weight : (n,)
+    sites : Sites
+        Features of the sites, and where samples begin.
+    links : Successive, Alike, Featured or Potts
+        Which pairs of sites have weights.
+    plan : ChainPlan or another plan
+        Finds labelings.
+    labels : array of int of shape (N,)
+        True labels, in ``range(n_labels)``.
+    n_labels : int
+        K, the number of labels.
+    normalize : bool, default=True
+        Divide the loss of a sample by the number of its sites.
+    cost : array of shape (K, K) or None, default=None
+        Loss of a label (column) at a site where another (row) is true; None: 1 for every wrong label.
+    class_weight : array of shape (K,) or None, default=None
+        Multiplies the row of the true label.
+    sample_weight : array of shape (n,) or None, default=None
+        Weights of the samples, >= 0; None: all alike.
+
+    Returns
+    -------
+    problem : PairwiseProblem
     """
     n, lengths = len(sites.offsets) - 1, np.diff(sites.offsets)
     cost = 1.0 - np.eye(n_labels) if cost is None else cost
