@@ -129,5 +129,5 @@ def relax_samples(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: in
 def add_features(problem, room, work, i, node, edge, out):
     """``out += phi_i(mu)``; `room` is overwritten where it is of sample i."""
     room.node[problem.sites.offsets[i] : problem.sites.offsets[i + 1]] = node
-    put_marginals(problem.links, room, i, edge)
+    put_marginals(room.links, problem.links, i, edge)
     add_block(problem, room, work, i, -1.0, 0.0, out)

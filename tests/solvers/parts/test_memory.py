@@ -56,7 +56,7 @@ def check_marginals(pair, blocks, alpha):
             found = np.zeros_like(expected)
             blocks.feature[i].add_to(found, 1.0)
             assert found == pytest.approx(expected, abs=1e-12)
-        elif hasattr(blocks, "edge"):
+        elif hasattr(blocks, "links"):
             labels = np.array(pair.reference.labelings[i])
             node, edge = np.zeros((labels.shape[1], 3)), np.zeros((3, 3))
             for mass, y in zip(own, labels, strict=True):
@@ -64,8 +64,8 @@ def check_marginals(pair, blocks, alpha):
                 np.add.at(edge, (y[:-1], y[1:]), mass)
             begin, end = pair.problem.sites.offsets[i : i + 2]
             assert blocks.node[begin:end] == pytest.approx(node, abs=1e-12)
-            assert blocks.edge[i] == pytest.approx(edge, abs=1e-12)
-            assert np.all(blocks.used[i] | (blocks.edge[i] == 0).all(axis=1))
+            assert blocks.links.edge[i] == pytest.approx(edge, abs=1e-12)
+            assert np.all(blocks.links.used[i] | (blocks.links.edge[i] == 0).all(axis=1))
             if pair.problem.gram_offsets[i] < pair.problem.gram_offsets[i + 1]:
                 assert blocks.norm[i] == pytest.approx(expected @ expected, abs=1e-11)
         else:

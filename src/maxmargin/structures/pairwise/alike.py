@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..._compile import helper, implements
@@ -12,6 +14,7 @@ from .links import (
     accumulate_links,
     add_difference,
     add_marginals,
+    bytes_kept,
     ends_of,
     first_table,
     further_norm,
@@ -24,6 +27,7 @@ from .links import (
     n_links,
     n_pool_tables,
     n_tables,
+    new_kept,
     new_link_buffer,
     prepare_links,
     put_marginals,
@@ -41,9 +45,21 @@ def _(links):
     return 1
 
 
-@implements(n_tables, Successive, Alike)
-def _(links, n):
-    return n
+class Sums(NamedTuple):
+    """The marginals of links with the same weights, summed over a block."""
+
+    edge: np.ndarray  # (n, K, K)
+    used: np.ndarray  # (n, K) bool: rows of `edge` that are not all zero
+
+
+@implements(new_kept, Successive, Alike)
+def _(links, n, n_labels):
+    return Sums(np.zeros((n, n_labels, n_labels)), np.zeros((n, n_labels), np.bool_))
+
+
+@implements(bytes_kept, Successive, Alike)
+def _(links, n, n_labels):
+    return 8 * n * n_labels**2
 
 
 @implements(n_pool_tables, Successive, Alike)
@@ -86,36 +102,36 @@ def _(links, sites, work, weights, i, labels):
     return total
 
 
-@implements(score_marginals, Successive, Alike)
-def _(links, blocks, work, weights, i):
+@implements(score_marginals, Sums)
+def _(kept, links, work, weights, i):
     n_labels = work.node.shape[1]
-    transitions, edge = table(weights, n_labels), blocks.edge[i]
+    transitions, edge = table(weights, n_labels), kept.edge[i]
     total = 0.0
     for a in range(n_labels):
-        if blocks.used[i, a]:
+        if kept.used[i, a]:
             for b in range(n_labels):
                 total += transitions[a, b] * edge[a, b]
     return total
 
 
-@implements(goal_products, (Successive, ToCorner), (Alike, ToCorner))
-def _(links, direction, sites, blocks, work, i):
+@implements(goal_products, (Sums, ToCorner))
+def _(kept, direction, links, sites, work, i):
     count = n_links(links, sites, i)
     for e in range(count):
         work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
     cross, corner = 0.0, 0.0
     for e in range(count):
         a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
-        if blocks.used[i, a]:  # an unused row need not come from memory
-            cross += blocks.edge[i, a, b]
+        if kept.used[i, a]:  # an unused row need not come from memory
+            cross += kept.edge[i, a, b]
         corner += work.counts[a, b]
     for e in range(count):
         work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] = 0.0
     return cross, corner
 
 
-@implements(goal_products, (Successive, BetweenCorners), (Alike, BetweenCorners))
-def _(links, direction, sites, blocks, work, i):
+@implements(goal_products, (Sums, BetweenCorners))
+def _(kept, direction, links, sites, work, i):
     corner, away, counts = work.labels, work.away, work.counts
     count = n_links(links, sites, i)
     cross, norm = 0.0, 0.0
@@ -123,9 +139,9 @@ def _(links, direction, sites, blocks, work, i):
         s, t = tail(links, i, e), head(links, i, e)
         counts[corner[s], corner[t]] += 1.0
         counts[away[s], away[t]] -= 1.0
-        if blocks.used[i, corner[s]]:
-            cross += blocks.edge[i, corner[s], corner[t]]
-        cross -= blocks.edge[i, away[s], away[t]]
+        if kept.used[i, corner[s]]:
+            cross += kept.edge[i, corner[s], corner[t]]
+        cross -= kept.edge[i, away[s], away[t]]
     for e in range(count):
         s, t = tail(links, i, e), head(links, i, e)
         norm += counts[corner[s], corner[t]] ** 2
@@ -135,9 +151,9 @@ def _(links, direction, sites, blocks, work, i):
     return cross, norm
 
 
-@implements(goal_products, (Successive, ToExpectation), (Alike, ToExpectation))
-def _(links, direction, sites, blocks, work, i):
-    new, old = direction.expectation.edge[0], blocks.edge[i]
+@implements(goal_products, (Sums, ToExpectation))
+def _(kept, direction, links, sites, work, i):
+    new, old = direction.expectation.edge[0], kept.edge[i]
     cross, norm = 0.0, 0.0
     for a in range(new.shape[0]):
         for b in range(new.shape[0]):
@@ -146,9 +162,9 @@ def _(links, direction, sites, blocks, work, i):
     return cross, norm
 
 
-@implements(short_norm, (Successive, ToCorner), (Alike, ToCorner))
-def _(links, direction, sites, blocks, work, i):
-    edge = blocks.edge[i]
+@implements(short_norm, (Sums, ToCorner))
+def _(kept, direction, links, sites, work, i):
+    edge = kept.edge[i]
     for e in range(n_links(links, sites, i)):
         work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
     total = 0.0
@@ -160,29 +176,29 @@ def _(links, direction, sites, blocks, work, i):
     return total
 
 
-@implements(short_norm, (Successive, BetweenCorners), (Alike, BetweenCorners))
-def _(links, direction, sites, blocks, work, i):
-    return goal_products(links, direction, sites, blocks, work, i)[1]
+@implements(short_norm, (Sums, BetweenCorners))
+def _(kept, direction, links, sites, work, i):
+    return goal_products(kept, direction, links, sites, work, i)[1]
 
 
-@implements(short_norm, (Successive, ToExpectation), (Alike, ToExpectation))
-def _(links, direction, sites, blocks, work, i):
-    new, old, total = direction.expectation.edge[0], blocks.edge[i], 0.0
+@implements(short_norm, (Sums, ToExpectation))
+def _(kept, direction, links, sites, work, i):
+    new, old, total = direction.expectation.edge[0], kept.edge[i], 0.0
     for a in range(new.shape[0]):
         for b in range(new.shape[0]):
             total += (new[a, b] - old[a, b]) ** 2
     return total
 
 
-@implements(further_norm, Successive, Alike)
-def _(links, direction, blocks, work, i):
+@implements(further_norm, Sums)
+def _(kept, direction, links, work, i):
     return 0.0
 
 
-@implements(move_links, (Successive, ToCorner), (Alike, ToCorner))
-def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
+@implements(move_links, (Sums, ToCorner))
+def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     n_labels = work.node.shape[1]
-    transitions, edge, used = table(weights, n_labels), blocks.edge[i], blocks.used[i]
+    transitions, edge, used = table(weights, n_labels), kept.edge[i], kept.used[i]
     keep, step = 1.0 - gamma, scale * gamma
     for a in range(n_labels):
         if used[a]:
@@ -197,53 +213,53 @@ def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
         used[a] = True
 
 
-@implements(move_links, (Successive, BetweenCorners), (Alike, BetweenCorners))
-def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
-    transitions, edge = table(weights, work.node.shape[1]), blocks.edge[i]
+@implements(move_links, (Sums, BetweenCorners))
+def _(kept, direction, links, sites, work, weights, i, gamma, scale):
+    transitions, edge = table(weights, work.node.shape[1]), kept.edge[i]
     step, count = scale * gamma, n_links(links, sites, i)
     for e in range(count):
         a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
         transitions[a, b] -= step
         edge[a, b] += gamma
-        blocks.used[i, a] = True
+        kept.used[i, a] = True
     for e in range(count):
         a, b = work.away[tail(links, i, e)], work.away[head(links, i, e)]
         transitions[a, b] += step
         edge[a, b] = plus(edge[a, b], -gamma)
 
 
-@implements(move_links, (Successive, ToExpectation), (Alike, ToExpectation))
-def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
-    new, old = direction.expectation.edge[0], blocks.edge[i]
+@implements(move_links, (Sums, ToExpectation))
+def _(kept, direction, links, sites, work, weights, i, gamma, scale):
+    new, old = direction.expectation.edge[0], kept.edge[i]
     transitions = table(weights, new.shape[0])
     for a in range(new.shape[0]):
-        blocks.used[i, a] = True
+        kept.used[i, a] = True
         for b in range(new.shape[0]):
             change = gamma * (new[a, b] - old[a, b])
             transitions[a, b] -= scale * change
             old[a, b] = plus(old[a, b], change)
 
 
-@implements(accumulate_links, Successive, Alike)
-def _(links, totals, blocks, i, amount):
-    total, edge = totals.edge[i], blocks.edge[i]
+@implements(accumulate_links, Sums)
+def _(kept, totals, links, i, amount):
+    total, edge = totals.edge[i], kept.edge[i]
     for a in range(edge.shape[0]):
-        if blocks.used[i, a]:
+        if kept.used[i, a]:
             totals.used[i, a] = True
             for b in range(edge.shape[0]):
                 total[a, b] += amount * edge[a, b]
 
 
-@implements(add_marginals, Successive, Alike)
-def _(links, sites, labels, blocks, work, i, scale, mass, weights):
+@implements(add_marginals, Sums)
+def _(kept, links, sites, labels, work, i, scale, mass, weights):
     n_labels = work.node.shape[1]
     transitions = table(weights, n_labels)
     for e in range(n_links(links, sites, i)):
         transitions[labels[tail(links, i, e)], labels[head(links, i, e)]] += scale * mass
     for a in range(n_labels):
-        if blocks.used[i, a]:
+        if kept.used[i, a]:
             for b in range(n_labels):
-                transitions[a, b] -= scale * blocks.edge[i, a, b]
+                transitions[a, b] -= scale * kept.edge[i, a, b]
 
 
 @implements(add_difference, Successive, Alike)
@@ -255,13 +271,18 @@ def _(links, sites, labels, work, i, scale, weights):
         transitions[work.labels[s], work.labels[t]] -= scale
 
 
-@implements(set_truth, Successive, Alike)
-def _(links, sites, labels, blocks):
+@implements(set_truth, Sums)
+def _(kept, links, sites, labels):
     samples, tails, heads = ends_of(links, sites)
     pairs = samples, labels[tails], labels[heads]
-    np.add.at(blocks.edge, pairs, 1.0)
-    blocks.used[pairs[:2]] = True
-    blocks.norm[:] += np.bincount(samples, blocks.edge[pairs], len(blocks.norm))
+    np.add.at(kept.edge, pairs, 1.0)
+    kept.used[pairs[:2]] = True
+    return np.bincount(samples, kept.edge[pairs], len(kept.edge))
+
+
+@implements(n_tables, Successive, Alike)
+def _(links, n):
+    return n
 
 
 @implements(first_table, Successive, Alike)
@@ -285,9 +306,9 @@ def _(links, sites, expectation, i):
             total[p] += one[p]
 
 
-@implements(put_marginals, Alike)
-def _(links, blocks, i, tables):
-    blocks.edge[i] = 0.0
+@implements(put_marginals, Sums)
+def _(kept, links, i, tables):
+    kept.edge[i] = 0.0
     for e in range(tables.shape[0]):
-        blocks.edge[i] += tables[e]
-    blocks.used[i] = True
+        kept.edge[i] += tables[e]
+    kept.used[i] = True

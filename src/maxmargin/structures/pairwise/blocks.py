@@ -74,9 +74,8 @@ def _(problem, blocks, work, w, i):
     for t in range(begin, end):
         for k in range(n_labels):
             total += work.node[t - begin, k] * blocks.node[t, k]
-    return total + score_marginals(
-        problem.links, blocks, work, link_weights(problem.links, problem.sites, n_labels, w), i
-    )
+    of_links = link_weights(problem.links, problem.sites, n_labels, w)
+    return total + score_marginals(blocks.links, problem.links, work, of_links, i)
 
 
 @implements(corner_loss, PairwiseProblem)
@@ -93,7 +92,7 @@ def _(problem, totals, blocks, i, amount):
     for t in range(problem.sites.offsets[i], problem.sites.offsets[i + 1]):
         for k in range(problem.cost.shape[0]):
             totals.node[t, k] += amount * blocks.node[t, k]
-    accumulate_links(problem.links, totals, blocks, i, amount)
+    accumulate_links(blocks.links, totals.links, problem.links, i, amount)
     totals.loss[i] += amount * blocks.loss[i]
 
 
@@ -107,7 +106,7 @@ def _(problem, blocks, work, i, scale, mass, w):
         n_active = list_difference(blocks.node[t], problem.labels[t], mass, work.active, work.values)
         spread(sites, t, begin, end, scale, n_active, work.active, work.values, weights)
     labels, of_links = problem.labels[begin:end], link_weights(problem.links, sites, n_labels, w)
-    add_marginals(problem.links, sites, labels, blocks, work, i, scale, mass, of_links)
+    add_marginals(blocks.links, problem.links, sites, labels, work, i, scale, mass, of_links)
 
 
 @implements(add_corner, PairwiseProblem)

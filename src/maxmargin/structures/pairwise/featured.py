@@ -6,6 +6,8 @@ site; or one, for all pairs of different labels (Potts). Norms are not kept but 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..._compile import helper, implements, verb
@@ -17,6 +19,7 @@ from .links import (
     accumulate_links,
     add_difference,
     add_marginals,
+    bytes_kept,
     ends_of,
     first_table,
     further_norm,
@@ -28,6 +31,7 @@ from .links import (
     n_link_rows,
     n_pool_tables,
     n_tables,
+    new_kept,
     new_link_buffer,
     prepare_links,
     put_marginals,
@@ -45,9 +49,36 @@ def _(links):
     return links.n_rows
 
 
-@implements(n_tables, Featured, Potts)
-def _(links, n):
-    return links.tails.shape[0]
+class Tables(NamedTuple):
+    """The marginals of every link."""
+
+    edge: np.ndarray  # (E, K, K) or, where only differences of labels count, (E, 1, 1)
+    used: np.ndarray  # (E, K) or (E, 1) bool: rows of `edge` that are not all zero
+
+
+@implements(new_kept, Featured)
+def _(links, n, n_labels):
+    return _tables(links, n_labels)
+
+
+@implements(new_kept, Potts)
+def _(links, n, n_labels):
+    return _tables(links, 1)
+
+
+def _tables(links, side):
+    count = len(links.tails)
+    return Tables(np.zeros((count, side, side)), np.zeros((count, side), np.bool_))
+
+
+@implements(bytes_kept, Featured)
+def _(links, n, n_labels):
+    return 8 * len(links.tails) * n_labels**2
+
+
+@implements(bytes_kept, Potts)
+def _(links, n, n_labels):
+    return 8 * len(links.tails)
 
 
 @implements(n_pool_tables, Featured, Potts)
@@ -117,51 +148,51 @@ def _(links, sites, work, weights, i, labels):
     return total
 
 
-@implements(score_marginals, Featured)
-def _(links, blocks, work, weights, i):
+@implements(score_marginals, (Tables, Featured))
+def _(kept, links, work, weights, i):
     n_labels = work.node.shape[1]
     total = 0.0
     for e in range(count_links(links, i)):
         at = links.offsets[i] + e
         for a in range(n_labels):
-            if blocks.used[at, a]:
+            if kept.used[at, a]:
                 for b in range(n_labels):
-                    mass = blocks.edge[at, a, b]
+                    mass = kept.edge[at, a, b]
                     if mass != 0.0:
                         total += mass * work.edge[(e * n_labels + a) * n_labels + b]
     return total
 
 
-@implements(score_marginals, Potts)
-def _(links, blocks, work, weights, i):
+@implements(score_marginals, (Tables, Potts))
+def _(kept, links, work, weights, i):
     n_labels = work.node.shape[1]
     total = 0.0
     for e in range(count_links(links, i)):
         # labels 0 and 1 differ
-        total += blocks.edge[links.offsets[i] + e, 0, 0] * work.edge[e * n_labels * n_labels + 1]
+        total += kept.edge[links.offsets[i] + e, 0, 0] * work.edge[e * n_labels * n_labels + 1]
     return total
 
 
-@implements(goal_products, Featured, Potts)
-def _(links, direction, sites, blocks, work, i):
+@implements(goal_products, Tables)
+def _(kept, direction, links, sites, work, i):
     return 0.0, 0.0
 
 
-@implements(short_norm, Featured, Potts)
-def _(links, direction, sites, blocks, work, i):
+@implements(short_norm, Tables)
+def _(kept, direction, links, sites, work, i):
     return 0.0
 
 
 @helper
-def list_marginals(blocks, at, sign, work):
+def list_marginals(kept, at, sign, work):
     """List the pairs of table `at` that hold mass, with the sign given; their number is returned."""
-    n_labels = blocks.edge.shape[1]
+    n_labels = kept.edge.shape[1]
     count = 0
     for a in range(n_labels):
-        if blocks.used[at, a]:
+        if kept.used[at, a]:
             for b in range(n_labels):
-                if blocks.edge[at, a, b] != 0.0:
-                    work.pairs[count], work.masses[count] = a * n_labels + b, sign * blocks.edge[at, a, b]
+                if kept.edge[at, a, b] != 0.0:
+                    work.pairs[count], work.masses[count] = a * n_labels + b, sign * kept.edge[at, a, b]
                     count += 1
     return count
 
@@ -189,40 +220,40 @@ def drain_links(links, i, work):
 
 
 @verb
-def list_link(direction, links, blocks, work, i, e):
+def list_link(direction, links, kept, work, i, e):
     """List the pairs of labels whose marginals change at link e, and by how much; a pair may be listed twice."""
 
 
 @implements(list_link, ToCorner)
-def _(direction, links, blocks, work, i, e):
-    at, side = links.offsets[i] + e, blocks.edge.shape[1]
+def _(direction, links, kept, work, i, e):
+    at, side = links.offsets[i] + e, kept.edge.shape[1]
     pair = pair_of(links, i, e, work.labels, work.node.shape[1])
-    if pair >= 0 and blocks.edge[at, pair // side, pair % side] == 1.0:
+    if pair >= 0 and kept.edge[at, pair // side, pair % side] == 1.0:
         return 0
-    return list_one(pair, 1.0, list_marginals(blocks, at, -1.0, work), work)
+    return list_one(pair, 1.0, list_marginals(kept, at, -1.0, work), work)
 
 
 @implements(list_link, BetweenCorners)
-def _(direction, links, blocks, work, i, e):
+def _(direction, links, kept, work, i, e):
     return list_pair_of_labelings(links, i, e, work.labels, work.away, work)
 
 
 @implements(list_link, ToExpectation)
-def _(direction, links, blocks, work, i, e):
-    at, n_labels, count = links.offsets[i] + e, blocks.edge.shape[1], 0
+def _(direction, links, kept, work, i, e):
+    at, n_labels, count = links.offsets[i] + e, kept.edge.shape[1], 0
     for a in range(n_labels):
         for b in range(n_labels):
-            value = direction.expectation.edge[e, a, b] - blocks.edge[at, a, b]
+            value = direction.expectation.edge[e, a, b] - kept.edge[at, a, b]
             if value != 0.0:
                 work.pairs[count], work.masses[count] = a * n_labels + b, value
                 count += 1
     return count
 
 
-@implements(further_norm, Featured, Potts)
-def _(links, direction, blocks, work, i):
+@implements(further_norm, Tables)
+def _(kept, direction, links, work, i):
     for e in range(count_links(links, i)):
-        count = list_link(direction, links, blocks, work, i, e)
+        count = list_link(direction, links, kept, work, i, e)
         spread_links(links, links.offsets[i] + e, 1.0, count, work, work.link_buffer)
     return drain_links(links, i, work)
 
@@ -235,42 +266,42 @@ def list_pair_of_labelings(links, i, e, corner, away, work):
     return 0 if to == other else list_one(other, -1.0, list_one(to, 1.0, 0, work), work)
 
 
-@implements(move_links, Featured, Potts)
-def _(links, direction, sites, blocks, work, weights, i, gamma, scale):
+@implements(move_links, Tables)
+def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     for e in range(count_links(links, i)):
-        at, count = links.offsets[i] + e, list_link(direction, links, blocks, work, i, e)
+        at, count = links.offsets[i] + e, list_link(direction, links, kept, work, i, e)
         spread_links(links, at, -scale * gamma, count, work, weights)
         for j in range(count):
-            add_mass(blocks, at, work.pairs[j], gamma * work.masses[j])
+            add_mass(kept, at, work.pairs[j], gamma * work.masses[j])
 
 
 @helper
-def add_mass(blocks, at, pair, gamma):
+def add_mass(kept, at, pair, gamma):
     """Mass of a pair of labels grows by gamma, or shrinks; a pair without weights has none."""
     if pair >= 0:
-        side = blocks.edge.shape[1]
+        side = kept.edge.shape[1]
         a, b = pair // side, pair % side
-        blocks.edge[at, a, b] = plus(blocks.edge[at, a, b], gamma)
-        blocks.used[at, a] = True
+        kept.edge[at, a, b] = plus(kept.edge[at, a, b], gamma)
+        kept.used[at, a] = True
 
 
-@implements(accumulate_links, Featured, Potts)
-def _(links, totals, blocks, i, amount):
-    n_labels = blocks.edge.shape[1]
+@implements(accumulate_links, Tables)
+def _(kept, totals, links, i, amount):
+    n_labels = kept.edge.shape[1]
     for at in range(links.offsets[i], links.offsets[i + 1]):
         for a in range(n_labels):
-            if blocks.used[at, a]:
+            if kept.used[at, a]:
                 totals.used[at, a] = True
                 for b in range(n_labels):
-                    totals.edge[at, a, b] += amount * blocks.edge[at, a, b]
+                    totals.edge[at, a, b] += amount * kept.edge[at, a, b]
 
 
-@implements(add_marginals, Featured, Potts)
-def _(links, sites, labels, blocks, work, i, scale, mass, weights):
+@implements(add_marginals, Tables)
+def _(kept, links, sites, labels, work, i, scale, mass, weights):
     n_labels = work.node.shape[1]
     for e in range(count_links(links, i)):
         at = links.offsets[i] + e
-        count = list_marginals(blocks, at, -1.0, work)
+        count = list_marginals(kept, at, -1.0, work)
         count = list_one(pair_of(links, i, e, labels, n_labels), mass, count, work)
         spread_links(links, at, scale, count, work, weights)
 
@@ -282,19 +313,26 @@ def _(links, sites, labels, work, i, scale, weights):
         spread_links(links, links.offsets[i] + e, scale, count, work, weights)
 
 
-@implements(set_truth, Featured)
-def _(links, sites, labels, blocks):
+@implements(set_truth, (Tables, Featured))
+def _(kept, links, sites, labels):
     _, tails, heads = ends_of(links, sites)
     at = np.arange(len(tails))
-    blocks.edge[at, labels[tails], labels[heads]] = 1.0
-    blocks.used[at, labels[tails]] = True
+    kept.edge[at, labels[tails], labels[heads]] = 1.0
+    kept.used[at, labels[tails]] = True
+    return 0.0
 
 
-@implements(set_truth, Potts)
-def _(links, sites, labels, blocks):
+@implements(set_truth, (Tables, Potts))
+def _(kept, links, sites, labels):
     _, tails, heads = ends_of(links, sites)
     differ = labels[tails] != labels[heads]
-    blocks.edge[differ], blocks.used[differ] = 1.0, True
+    kept.edge[differ], kept.used[differ] = 1.0, True
+    return 0.0
+
+
+@implements(n_tables, Featured)
+def _(links, n):
+    return len(links.tails)
 
 
 @implements(first_table, Featured)
@@ -314,7 +352,7 @@ def _(links, sites, expectation, i):
         flat[p] = expectation.every_edge[p]
 
 
-@implements(put_marginals, Featured)
-def _(links, blocks, i, tables):
-    blocks.edge[links.offsets[i] : links.offsets[i + 1]] = tables
-    blocks.used[links.offsets[i] : links.offsets[i + 1]] = True
+@implements(put_marginals, Tables)
+def _(kept, links, i, tables):
+    kept.edge[links.offsets[i] : links.offsets[i + 1]] = tables
+    kept.used[links.offsets[i] : links.offsets[i + 1]] = True

@@ -15,7 +15,16 @@ from ...inference.verbs import can_sum, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
 from ..verbs import dimension, inner, n_blocks, new_blocks, new_totals, new_work, offers
-from .links import keeps_pairs, link_width, n_link_rows, n_pool_tables, n_tables, new_link_buffer, set_truth, table_side
+from .links import (
+    bytes_kept,
+    keeps_pairs,
+    link_width,
+    n_link_rows,
+    n_pool_tables,
+    new_kept,
+    new_link_buffer,
+    set_truth,
+)
 from .sites import Sites, fill_gram
 
 # A block's Gram matrix is kept while its pairs of sites number at most this many times its non-zeros.
@@ -82,10 +91,7 @@ class PairwiseProblem(NamedTuple):
 
 class PairwiseBlocks(NamedTuple):
     node: np.ndarray  # (N, K)
-    edge: (
-        np.ndarray
-    )  # (tables, K, K): the sum over a block of links that are alike, or one a link; (tables, 1, 1) for Potts
-    used: np.ndarray  # (tables, K) bool: rows of `edge` that are not all zero
+    links: Any  # marginals of the links, as `new_kept` makes room for them
     loss: np.ndarray  # (n,)
     norm: np.ndarray  # (n,) |E phi_i|^2, kept for blocks with a Gram matrix, without links that have features
 
@@ -198,16 +204,14 @@ def _(problem):
 def _(problem):
     blocks = _zero_blocks(problem)
     blocks.node[np.arange(len(problem.labels)), problem.labels] = 1.0
-    blocks.norm[:] = problem.truth_norm
-    set_truth(problem.links, problem.sites, problem.labels, blocks)
+    blocks.norm[:] = problem.truth_norm + set_truth(blocks.links, problem.links, problem.sites, problem.labels)
     return blocks
 
 
 @implements(new_totals, PairwiseProblem)
 def _zero_blocks(problem):
     n, n_labels = n_blocks(problem), problem.cost.shape[0]
-    tables, side = n_tables(problem.links, n), table_side(problem.links, n_labels)
-    wanted = 8 * (tables * side**2 + n_labels * len(problem.labels))
+    wanted = 8 * n_labels * len(problem.labels) + bytes_kept(problem.links, n, n_labels)
     if wanted > MOST_BYTES:
         raise MemoryError(
             f"the dual state of {n} samples with {n_labels} labels takes {wanted / 1e9:.0f} GB "
@@ -215,8 +219,7 @@ def _zero_blocks(problem):
         )
     return PairwiseBlocks(
         node=np.zeros((len(problem.labels), n_labels)),
-        edge=np.zeros((tables, side, side)),
-        used=np.zeros((tables, side), np.bool_),
+        links=new_kept(problem.links, n, n_labels),
         loss=np.zeros(n),
         norm=np.zeros(n),
     )

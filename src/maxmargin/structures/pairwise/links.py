@@ -41,13 +41,13 @@ def link_width(links, n_labels):
 
 
 @verb
-def n_tables(links, n):
-    """Tables of marginals for n samples."""
+def new_kept(links, n, n_labels):
+    """Room for the marginals of the links of n samples, all zero: a part, with the verbs below that begin with it."""
 
 
 @verb
-def table_side(links, n_labels):
-    """Rows and columns of such a table."""
+def bytes_kept(links, n, n_labels):
+    """How much memory that takes."""
 
 
 @verb
@@ -81,12 +81,12 @@ def score_labeling(links, sites, work, weights, i, labels):
 
 
 @verb
-def score_marginals(links, blocks, work, weights, i):
+def score_marginals(kept, links, work, weights, i):
     """``<theta, mu>`` of the links of block i. A forbidden pair has no mass, and -inf times 0 must not count."""
 
 
 @verb
-def goal_products(links, direction, sites, blocks, work, i):
+def goal_products(kept, direction, links, sites, work, i):
     """``<E phi, g>`` and ``|g|^2`` of what `blocks.norm` covers of the links.
 
     g is where a direction leads that starts at the block, and the direction itself between corners.
@@ -94,27 +94,27 @@ def goal_products(links, direction, sites, blocks, work, i):
 
 
 @verb
-def short_norm(links, direction, sites, blocks, work, i):
+def short_norm(kept, direction, links, sites, work, i):
     """``|D|^2`` of what `blocks.norm` covers of the links, term by term."""
 
 
 @verb
-def further_norm(links, direction, blocks, work, i):
+def further_norm(kept, direction, links, work, i):
     """``|D|^2`` of the rest of them."""
 
 
 @verb
-def move_links(links, direction, sites, blocks, work, weights, i, gamma, scale):
+def move_links(kept, direction, links, sites, work, weights, i, gamma, scale):
     """As ``move``."""
 
 
 @verb
-def accumulate_links(links, totals, blocks, i, amount):
+def accumulate_links(kept, totals, links, i, amount):
     """As ``accumulate``."""
 
 
 @verb
-def add_marginals(links, sites, labels, blocks, work, i, scale, mass, weights):
+def add_marginals(kept, links, sites, labels, work, i, scale, mass, weights):
     """As ``add_block``; `labels` are the true ones of the sample."""
 
 
@@ -129,13 +129,18 @@ def ends_of(links, sites):
 
 
 @verb
-def set_truth(links, sites, labels, blocks):
-    """All mass on the true labels; ``|phi|^2`` of what `blocks.norm` covers of the links is added to it."""
+def set_truth(kept, links, sites, labels):
+    """All mass on the true labels; returns ``|phi|^2`` of what `blocks.norm` covers, of each sample. For Python."""
+
+
+@verb
+def n_tables(links, n):
+    """Tables of scores that n samples have: one a sample, or one a link."""
 
 
 @verb
 def first_table(links, i):
-    """Which table of marginals is the first of sample i."""
+    """Which of them is the first of sample i."""
 
 
 @verb
@@ -149,7 +154,7 @@ def gather_marginals(links, sites, expectation, i):
 
 
 @verb
-def put_marginals(links, blocks, i, tables):
+def put_marginals(kept, links, i, tables):
     """The marginals of block i become these, (K, K) for each link."""
 
 
@@ -242,16 +247,6 @@ def _(links, n_labels):
 
 
 @implements(link_width, Potts)
-def _(links, n_labels):
-    return 1
-
-
-@implements(table_side, Successive, Alike, Featured)
-def _(links, n_labels):
-    return n_labels
-
-
-@implements(table_side, Potts)
 def _(links, n_labels):
     return 1
 

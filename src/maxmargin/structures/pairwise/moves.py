@@ -100,11 +100,11 @@ def _(problem, direction, blocks, work, i):
 @routine
 def measure_block(problem, direction, blocks, work, i):
     links, sites = problem.links, problem.sites
-    further = further_norm(links, direction, blocks, work, i)
+    further = further_norm(blocks.links, direction, links, work, i)
     if problem.gram_offsets[i] == problem.gram_offsets[i + 1]:
-        further += short_norm(links, direction, sites, blocks, work, i)
+        further += short_norm(blocks.links, direction, links, sites, work, i)
         return Measured(further + norm_in_feature_space(problem, direction, blocks, work, i), 0.0, 0.0)
-    cross, square = goal_products(links, direction, sites, blocks, work, i)
+    cross, square = goal_products(blocks.links, direction, links, sites, work, i)
     of_sites, square_of_sites = site_products(direction, problem, blocks, work, i)
     cross, norm = along(direction, problem, blocks, work, i, cross + of_sites, square + square_of_sites)
     return Measured(further + norm, cross, norm)
@@ -133,7 +133,7 @@ def norm_by_gram(problem, direction, blocks, work, i):
     """The direction's norm term by term: slower than by the products kept, exact for short directions."""
     begin = problem.sites.offsets[i]
     length, p = problem.sites.offsets[i + 1] - begin, problem.gram_offsets[i]
-    total = short_norm(problem.links, direction, problem.sites, blocks, work, i)
+    total = short_norm(blocks.links, direction, problem.links, problem.sites, work, i)
     for t in range(length):
         for u in range(t, length):
             inner = 0.0
@@ -177,6 +177,7 @@ def _(problem, direction, measured, blocks, work, w, i, gamma, scale):
             k, value = work.active[j], work.values[j]
             blocks.node[t, k] = plus(blocks.node[t, k], gamma * value)
             loss += costs[k] * value
-    move_links(links, direction, sites, blocks, work, link_weights(links, sites, n_labels, w), i, gamma, scale)
+    of_links = link_weights(links, sites, n_labels, w)
+    move_links(blocks.links, direction, links, sites, work, of_links, i, gamma, scale)
     blocks.loss[i] += gamma * problem.loss_scale[i] * loss
     blocks.norm[i] += gamma * (2.0 * measured.cross + gamma * measured.square)
