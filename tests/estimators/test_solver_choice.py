@@ -10,7 +10,7 @@ from test_graph_cut import make_graphs
 
 from maxmargin import ChainSVM, GraphSVM, MatchingSVM, MulticlassSVM, regularization_path
 from maxmargin.estimators import ChainSVMCV
-from maxmargin.solvers import CuttingPlane, ExponentiatedGradient, Perceptron, Subgradient
+from maxmargin.solvers import BlockFrankWolfe, CuttingPlane, ExponentiatedGradient, Perceptron, Subgradient
 from maxmargin.solvers.cutting_plane import cuts
 from structures.pairs import interpreted
 
@@ -130,3 +130,12 @@ def test_matchings_by_other_solvers():
             assert "decode" in str(error) and isinstance(solver, Perceptron)
         else:
             assert isinstance(model, MatchingSVM) and np.isfinite(model.primal_)
+
+
+def test_a_warm_start_with_another_kind_of_state_begins_afresh():
+    X, y = np.eye(6), np.arange(6) % 3
+    model = MulticlassSVM(solver=CuttingPlane("one"), warm_start=True).fit(X, y)
+    model.set_params(solver=CuttingPlane("n"))
+    with pytest.warns(UserWarning, match="goes on with the solver of the earlier fit"):
+        model.fit(X, y)
+    model.set_params(solver=BlockFrankWolfe(step="pairwise")).fit(X, y)  # the same blocks

@@ -64,30 +64,29 @@ def runs_compiled(*args: Any) -> bool:
 def kernel(function: Callable) -> Kernel:
     """Decorate a loop over verbs.
 
-        Parameters
-        ----------
-        function : callable
-            The loop, written for both speeds.
+    Parameters
+    ----------
+    function : callable
+        The loop, written for both speeds.
 
-        Returns
-        -------
-        Kernel
-            It runs at the speed that its arguments allow.
+    Returns
+    -------
+    Kernel
+        It runs at the speed that its arguments allow.
 
-        Examples
-        --------
-        >>> from typing import NamedTuple
-        >>> import numpy as np
-    from numba.core import config
-        >>> class Scale(NamedTuple):
-        ...     factor: float
-        >>> @kernel
-        ... def scaled_sum(scale, numbers):
-        ...     total = 0.0
-        ...     for k in range(len(numbers)):
-        ...         total += scale.factor * numbers[k]
-        ...     return total
-        >>> scaled_sum(Scale(2.0), np.arange(4.0))  # compiled
-        12.0
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import numpy as np
+    >>> class Scale(NamedTuple):
+    ...     factor: float
+    >>> @kernel
+    ... def scaled_sum(scale, numbers):
+    ...     total = 0.0
+    ...     for k in range(len(numbers)):
+    ...         total += scale.factor * numbers[k]
+    ...     return total
+    >>> scaled_sum(Scale(2.0), np.arange(4.0))  # compiled
+    12.0
     """
     return Kernel(function)

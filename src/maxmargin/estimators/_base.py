@@ -153,7 +153,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         state = getattr(self, "_state", None) if self.warm_start else None
         if state is None:
             return None
-        changed = "solver" if type(solver) is not type(self.solver_) else "data"
+        changed = "solver" if solver.family != state.family else "data"
         if changed == "data" and state.fingerprint == fingerprint(problem):
             return state
         warnings.warn(

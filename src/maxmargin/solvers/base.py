@@ -49,6 +49,7 @@ class Solver(BaseEstimator, ABC):
     """
 
     certifies = True
+    family: str  # of the engine: whose states it can go on from
     gap_every: float
     lower: Any = None
     upper: Any = None

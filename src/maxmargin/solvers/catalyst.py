@@ -227,7 +227,8 @@ class ProximalSequence:
     def advance(self, objective: Objective, w: np.ndarray, point: DualPoint, steps: int) -> None:
         """Pose the next problem."""
         self.mixture, share = objective.best_between(self.mixture, point)
-        self.newest += 0.5 * (share / self.sequence.alpha - self.newest)
+        due = max(self.sequence.alpha, np.finfo(float).tiny)
+        self.newest += 0.5 * (share / due - self.newest)
         self.sequence.advance(w, self.adapted())
         self.problems += 1
         self.pose(steps)

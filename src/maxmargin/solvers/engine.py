@@ -62,14 +62,13 @@ class Engine(ABC):
     problem : what solvers speak to
     lam, box : the objective
     n_jobs : threads for exact passes
-    sampling : how blocks are drawn, where they are
     """
 
     family: ClassVar[str]  # solvers whose states mean the same
     kept: ClassVar[tuple[str, ...]]  # attributes that a later run goes on with
     certifies: ClassVar[bool] = True  # whether there are dual values
     keeps_best: ClassVar[bool] = True  # whether the lowest primal value so far is what is wanted
-    sampling: Sampling = Permutation()
+    sampling: Sampling = Permutation()  # how blocks are drawn, where they are
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None):
         self.passes = Passes(problem, n_jobs)
@@ -89,15 +88,14 @@ class Engine(ABC):
     def start(self, state: State | None, random_state: Any) -> None:
         """Begin, or go on from an earlier state; without a seed, with its own randomness."""
         if state is None:
-            self.draws = Draws(self.sampling, self.n, random_state)
+            self.draws = Draws(self.n, random_state)
             self.begin()
             return
         check_state(state, self.family, self.problem)
         state = copy.deepcopy(state)
         self.steps, self.draws = state.steps, state.draws
-        self.draws.sampling = self.sampling
         if random_state is not None:
-            self.draws = Draws(self.sampling, self.n, random_state)
+            self.draws = Draws(self.n, random_state)
         self.resume(state)
 
     def continues(self, state: State) -> bool:
@@ -109,7 +107,10 @@ class Engine(ABC):
         """Set what is kept at the starting point."""
 
     def resume(self, state: State) -> None:
-        """Set what is kept from an earlier state, which is this run's own; lam and bounds may be others."""
+        """Set what is kept from an earlier state, which is this run's own; lam and bounds may be others.
+
+        A run that cannot take all of it as it is says itself what it takes.
+        """
         vars(self).update(state.kept)
 
     def prepare(self) -> None:  # noqa: B027

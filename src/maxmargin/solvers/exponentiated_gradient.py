@@ -120,6 +120,8 @@ class ExponentiatedGradient(Solver):
     converged True
     """
 
+    family = ExponentiatedEngine.family
+
     def __init__(self, rate: float = 0.1, sampling: str | Sampling = "permutation", gap_every: float = 10):
         self.rate = rate
         self.sampling = sampling

@@ -95,9 +95,9 @@ class Objective:
 
     def certified(self, w: np.ndarray, primal: float, point: DualPoint) -> Certified:
         own, box = self.weights(point)
-        square = self.inner(own, own)
+        square, scaled = self.inner(own, own), self.lam * own  # lam^2 alone may be no number
         dual = point.loss - self.lam * (0.5 * square + cut_off(box, own))
-        return Certified(w, primal, dual, point.loss, self.lam**2 * square)
+        return Certified(w, primal, dual, point.loss, self.inner(scaled, scaled))
 
     def bracket(self, found: Certified) -> Bracket:
         square = self.inner(found.w, found.w)

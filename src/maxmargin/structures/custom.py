@@ -236,8 +236,7 @@ class CustomProblem:
 
     def ask(self, w: np.ndarray, i: int, emphasis: float) -> Any:
         """The output that maximises ``emphasis loss + <w, feature>``."""
-        shown = w.view() if emphasis in (0.0, 1.0) else w / emphasis
-        shown.flags.writeable = False  # the loop's own w: an oracle that wrote into it would falsify the certificate
+        shown = read_only(w if emphasis in (0.0, 1.0) else w / emphasis)
         return self.structure.decode(shown, i) if emphasis == 0.0 else self.structure.max_oracle(shown, i)
 
     def offers(self) -> frozenset[Need]:
@@ -270,7 +269,7 @@ class CustomProblem:
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
         if self.exact or not hasattr(self.structure, "upper_bound"):
             return value
-        bound = float(self.structure.upper_bound(w, i))
+        bound = float(self.structure.upper_bound(read_only(w), i))
         if not bound >= value - 1e-9 * max(1.0, abs(value)):
             raise ValueError(f"sample {i}: upper_bound is {bound}, but max_oracle found an output of value {value}")
         return max(bound, value)
@@ -352,6 +351,13 @@ class CustomProblem:
     def add_corner(self, work: Corners, i: int, scale: float, w: np.ndarray) -> None:
         self.truth[i].add_to(w, scale)
         work.corner.feature.add_to(w, -scale)
+
+
+def read_only(w: np.ndarray) -> np.ndarray:
+    """The loop's own w for a user's method: one that wrote into it would falsify the certificate."""
+    shown = w.view()
+    shown.flags.writeable = False
+    return shown
 
 
 def _count(structure: Any, name: str) -> int:

@@ -48,7 +48,7 @@ def _(problem, u, v):
 
 @verb
 def offers(problem):
-    """What solvers may need and not every structure has, see :mod:`.needs`; by default all but expectations."""
+    """What solvers may need and not every structure has, see :mod:`.needs`; by default bounds and decoding."""
 
 
 @implements(offers, object)

@@ -420,6 +420,7 @@ def test_capacity_is_respected_and_no_larger_than_the_number_of_outputs():
     chains, classes = named_pair("chain").problem, named_pair("multiclass").problem
     for capacity in (2, 3, 7):
         engine = BlockFrankWolfe("permutation", cache=Cache(capacity=capacity)).start(chains, LAM, None, 0, None)
+        engine.certify()
         engine.advance(200)
         assert engine.memory.mass.shape == (4, capacity)
         assert engine.memory.filled.max() == capacity

@@ -142,7 +142,7 @@ def test_steps_are_drawn_by_the_gaps_of_the_certificate():
     engine = solver.start(problem, LAM, state, 0, None)
     iterate = engine.certify()[0]
     assert np.sum(engine.gaps) == pytest.approx(iterate.primal - iterate.dual, abs=1e-12)
-    found = [pick(engine.draws.sampler(1, 0, engine.gaps), 0) for _ in range(2000)]
+    found = [pick(engine.sampling.sampler(engine.draws, 1, 0, engine.gaps), 0) for _ in range(2000)]
     assert_proportional(np.array(found), engine.gaps)
 
 

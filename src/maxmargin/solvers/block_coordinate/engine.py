@@ -107,7 +107,7 @@ class BlockEngine(Engine):
 
     def prepare(self) -> None:
         nothing = np.empty(0)
-        self.run_loop(self.draws.sampler(0, 0, self.gaps), 0, 0)
+        self.run_loop(self.sampling.sampler(self.draws, 0, 0, self.gaps), 0, 0)
         self.passes.prepare_gaps(self.blocks, self.w)
         if isinstance(self.averaging, WeightedAveraging):
             weights_pass(self.problem, self.blocks, self.passes.work, 0, self.lam, 1.0, self.w)
@@ -116,18 +116,23 @@ class BlockEngine(Engine):
     def advance(self, n_steps: int) -> None:
         if self.outer.restarts_at is not None:
             self.restart()
-        missed = self.tally[MISSES]
+        missed, unseen = self.tally[MISSES], self.unseen()
         n_steps = int(min(n_steps, self.outer.steps_to_look(self.steps)))
-        self.take_steps(n_steps)
+        if self.total_gap == np.inf:  # nothing is certified here: what the steps see has to do, as soon as they saw all
+            self.total_gap = float(np.sum(self.gaps))
+            n_steps = min(n_steps, unseen or n_steps)
+        self.take_steps(n_steps, unseen)
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)
         if self.outer.steps_to_look(self.steps) == 0:
             self.look()
 
-    def take_steps(self, n_steps: int) -> None:
-        # every block once before the gaps at hand are those of this problem
-        unseen = max(0, self.outer.begun + self.n - self.steps)
-        sampler = self.draws.sampler(n_steps, unseen, self.gaps)
+    def unseen(self) -> int:
+        """Blocks to visit before the gaps at hand are those of this problem."""
+        return max(0, self.outer.begun + self.n - self.steps)
+
+    def take_steps(self, n_steps: int, unseen: int) -> None:
+        sampler = self.sampling.sampler(self.draws, n_steps, unseen, self.gaps)
         taken = self.run_loop(sampler, 0, n_steps)
         while taken < n_steps:
             self.memory = doubled(self.memory, self.problem)
@@ -186,7 +191,9 @@ class BlockEngine(Engine):
 
     def reconsider(self, record: Record) -> None:
         if self.outer.falls_short(record.gap):
-            self.outer.restarts_at = record.w  # not yet: a run that ends here goes on with the gaps just certified
+            self.outer.restarts_at = (
+                record.w.copy()
+            )  # not yet: a run that ends here goes on with the gaps just certified
 
     def certify(self) -> list[Certified]:
         hinges = self.passes.gaps(self.blocks, self.w, self.gaps)

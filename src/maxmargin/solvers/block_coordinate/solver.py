@@ -13,7 +13,7 @@ from ..parts.choice import as_part
 from ..parts.lengths import FixedLength
 from ..parts.memory import Memory, NoMemory
 from ..parts.samplers import Sampling, as_sampling
-from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, change_block, fitted_step, traits
+from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, fitted_step, traits
 from .engine import BlockEngine, Parts
 
 
@@ -59,6 +59,8 @@ class BlockFrankWolfe(Solver):
     converged True 0.1267
     """
 
+    family = BlockEngine.family
+
     def __init__(
         self,
         sampling: str | Sampling = "uniform",
@@ -91,9 +93,9 @@ class BlockFrankWolfe(Solver):
 
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> BlockEngine:
         check_averaging(self.averaging)
-        if not self.line_search and self.acceleration is not None:
-            raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
         step, rule = self.chosen_step(), as_cache(self.cache)
+        if self.acceleration is not None and isinstance(getattr(step, "length", None), FixedLength):
+            raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
         if rule is not None and not traits(step).takes_outputs:
             raise ValueError(f"a cache goes with steps to outputs, not with step={self.step!r}")
         parts = Parts(
@@ -108,7 +110,7 @@ class BlockFrankWolfe(Solver):
 
     def chosen_step(self) -> Any:
         """The step part that `step`, `line_search` and `safeguard` mean together."""
-        step = as_part("step", self.step, STEPS, type(self.step) in change_block.table)  # type: ignore[attr-defined]
+        step = as_part("step", self.step, STEPS, type(self.step) in traits.table)  # type: ignore[attr-defined]
         if not self.line_search:
             if not isinstance(step, FrankWolfeStep):
                 raise ValueError(f"line_search=False goes with Frank-Wolfe steps only, not with step={self.step!r}")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..batch import BatchEngine
 from ..box import same_bounds
 from ..engine import State
-from ..frank_wolfe import BatchEngine
 from ..objective import DualPoint
-from ..parts.memory import Memory, NoMemory, Remembered
+from ..parts.memory import Memory, NoMemory, Remembered, taken_over
 from .cuts import Cuts
 
 # A constraint made of remembered outputs is taken if it cuts off this share of the last gap; so many in a row at most.
@@ -40,7 +40,7 @@ class OneSlackEngine(BatchEngine):
         if not same_bounds(state.bounds, self.objective.box):
             self.cuts = state.cuts.under(self.objective)
         if type(state.memory) is type(self.memory):
-            self.memory = state.memory
+            self.memory = taken_over(self.memory, state.memory, self.problem)
         self.solve()
         self.look()
 

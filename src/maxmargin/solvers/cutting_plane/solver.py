@@ -67,6 +67,10 @@ class CuttingPlane(Solver):
         self.upper = upper
         self.positive = positive
 
+    @property
+    def family(self) -> str:  # type: ignore[override]
+        return NSlackEngine.family if self.slack == "n" else OneSlackEngine.family
+
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> Engine:
         check_choice("slack", self.slack, SLACKS)
         return SLACKS[self.slack](problem, lam, self.box(problem), n_jobs, as_cache(self.cache))

@@ -27,8 +27,9 @@ class StochasticEngine(Engine):
     """Steps on one block each; weights and averages are kept as `rules` says."""
 
     family = "Subgradient or Perceptron"
-    kept = ("u", "late", "scales", "rule")
+    kept = ("u", "late", "scales", "rule", "by_batches")
     certifies = False
+    by_batches = False  # whether a step asks all samples
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, descent: Descent):
         super().__init__(problem, lam, box, n_jobs)
@@ -45,8 +46,8 @@ class StochasticEngine(Engine):
         self.scales = np.array([1.0, 0.0, 0.0])
 
     def continues(self, state: State) -> bool:
-        same_rule, same_averages = type(state.rule) is type(self.rule), bool(len(state.late)) == self.averages
-        return super().continues(state) and same_rule and same_averages
+        same_averages, same_steps = bool(len(state.late)) == self.averages, state.by_batches == self.by_batches
+        return super().continues(state) and type(state.rule) is type(self.rule) and same_averages and same_steps
 
     def resume(self, state: State) -> None:
         if self.continues(state):
@@ -73,7 +74,7 @@ class StochasticEngine(Engine):
         hinge_pass(self.problem, self.passes.work, self.u, 0, 0, np.empty(0))
 
     def advance(self, n_steps: int) -> None:
-        order = self.draws.take(n_steps)
+        order = self.draws.take(self.sampling, n_steps)
         while len(order) > 0:
             parts = self.problem, self.passes.work, self.rule, self.box
             taken = descend(*parts, self.u, self.late, self.scales, order, self.lam, self.steps)
@@ -117,14 +118,11 @@ class StochasticEngine(Engine):
 class BatchStochasticEngine(StochasticEngine):
     """The same rules with all samples a step."""
 
+    by_batches = True
+
     @property
     def chunk(self) -> int:
         return self.n
-
-    def resume(self, state: State) -> None:
-        super().resume(state)
-        if self.scales[SCALE] != 1.0:  # of a run by single samples
-            self.multiply_out()
 
     def prepare(self) -> None:
         nothing = np.empty(0)

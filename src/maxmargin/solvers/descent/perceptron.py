@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...structures.needs import Need
 from ..base import Solver
-from ..parts.samplers import as_sampling
+from ..engine import State
+from ..parts.samplers import Sampling, as_sampling
 from .engine import Descent, StochasticEngine
 from .rules import Mistakes
 
@@ -44,10 +46,11 @@ class Perceptron(Solver):
     """
 
     certifies = False
+    family = StochasticEngine.family
 
     def __init__(
         self,
-        sampling: str = "permutation",
+        sampling: str | Sampling = "permutation",
         gap_every: float = 10,
         *,
         lower: Any = None,
@@ -72,6 +75,9 @@ class PerceptronEngine(StochasticEngine):
     """The objective under lam does not judge a perceptron: the last average is what it learned."""
 
     keeps_best = False
+
+    def continues(self, state: State) -> bool:
+        return super().continues(replace(state, lam=self.lam))  # which does not matter to it
 
     def candidates(self) -> list[np.ndarray]:
         return super().candidates()[-1:]

@@ -8,7 +8,7 @@ from typing import Any
 from ..._parameters import check_positive
 from ..base import Solver
 from ..parts.averaging import check_averaging
-from ..parts.samplers import as_sampling
+from ..parts.samplers import Sampling, as_sampling
 from .engine import BatchStochasticEngine, Descent, StochasticEngine
 from .rules import Decaying, Pegasos
 
@@ -72,6 +72,7 @@ class Subgradient(Solver):
     """
 
     certifies = False
+    family = StochasticEngine.family
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Subgradient(Solver):
         averaging: str | None = "weighted",
         *,
         batch: bool = False,
-        sampling: str = "uniform",
+        sampling: str | Sampling = "uniform",
         gap_every: float = 10,
         lower: Any = None,
         upper: Any = None,

@@ -11,5 +11,6 @@ def as_part(name: str, given: Any, named: Mapping[str, Any], is_part: bool) -> A
     if isinstance(given, str) and given in named:
         return named[given]
     if isinstance(given, str) or not is_part:
-        raise ValueError(f"{name} must be one of {sorted(named)}, got {given!r}; or a part of that kind")
+        kind = "" if isinstance(given, str) else " or a part of that kind"
+        raise ValueError(f"{name} must be one of {sorted(named)}{kind}, got {given!r}")
     return given

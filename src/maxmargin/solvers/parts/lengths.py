@@ -17,7 +17,7 @@ class Line(NamedTuple):
 
 @verb
 def choose_length(rule, line, problem, run, i, k):
-    """How far block i goes along a line in step k of the run."""
+    """How far block i goes along a line in step k of the run, at most as long as the line is."""
 
 
 @helper
@@ -61,4 +61,4 @@ class FixedLength(NamedTuple):
 @implements(choose_length, FixedLength)
 def _(rule, line, problem, run, i, k):
     n = problem.weight.shape[0]
-    return 2.0 * n / (k + 2.0 * n)
+    return min(2.0 * n / (k + 2.0 * n), line.longest)

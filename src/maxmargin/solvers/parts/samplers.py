@@ -40,7 +40,7 @@ class Sampling(ABC):
 
     def sampler(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Any:
         """What a kernel picks the blocks of so many steps from; `unseen` blocks were not visited yet."""
-        return Order(draws.take(n_steps))
+        return Order(draws.take(self, n_steps))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,9 @@ class ByGaps(Permutation):
     follows_gaps = True
 
     def sampler(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> GapSampler:
-        first = draws.take(min(n_steps, unseen))
+        if unseen >= len(gaps):  # what an earlier problem left would come twice, and other blocks never
+            draws.left = draws.left[:0]
+        first = draws.take(self, min(n_steps, unseen))
         if draws.tree is None:
             draws.tree = sums_over(gaps)
         return GapSampler(draws.tree, len(gaps), first, draws.rng.random(n_steps - len(first)))
@@ -124,7 +126,7 @@ class Drawn(Sampling):
     function: Callable[[np.random.Generator, int], np.ndarray]
 
     def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        return np.asarray(self.function(rng, n), np.int64)
+        return self.function(rng, n)
 
 
 SAMPLING: dict[str, Sampling] = {"uniform": Uniform(), "permutation": Permutation(), "gap": ByGaps()}
@@ -140,21 +142,28 @@ def as_sampling(given: Any, *, knows_gaps: bool) -> Sampling:
 class Draws:
     """The blocks drawn for a run, pass by pass."""
 
-    def __init__(self, sampling: Sampling, n: int, random_state: Any):
-        self.sampling, self.n, self.rng = sampling, n, as_generator(random_state)
+    def __init__(self, n: int, random_state: Any):
+        self.n, self.rng = n, as_generator(random_state)
         self.left = np.empty(0, np.int64)  # of a pass that was begun
         self.tree: np.ndarray | None = None  # sums of the known gaps
 
-    def take(self, wanted: int) -> np.ndarray:
+    def take(self, sampling: Sampling, wanted: int) -> np.ndarray:
         """So many blocks, first those left of an earlier pass."""
-        missing = -(-(wanted - len(self.left)) // self.n)
-        if missing > 0:
-            self.left = np.concatenate([self.left, *(self.sampling.draw(self.rng, self.n) for _ in range(missing))])
+        while len(self.left) < wanted:
+            self.left = np.concatenate([self.left, self.drawn(sampling)])
         taken, self.left = self.left[:wanted], self.left[wanted:]
         return taken
 
-    def sampler(self, n_steps: int, unseen: int, gaps: np.ndarray) -> Any:
-        return self.sampling.sampler(self, n_steps, unseen, gaps)
+    def drawn(self, sampling: Sampling) -> np.ndarray:
+        """The blocks of one more pass: a kernel takes them as they are, so that they must be blocks."""
+        blocks = np.asarray(sampling.draw(self.rng, self.n))
+        if blocks.ndim != 1 or len(blocks) == 0 or blocks.dtype.kind not in "iu":
+            raise ValueError(
+                f"sampling must draw a vector of at least one whole number, got {blocks.dtype} of shape {blocks.shape}"
+            )
+        if blocks.min() < 0 or blocks.max() >= self.n:
+            raise ValueError(f"sampling must draw blocks 0 … {self.n - 1}, got {blocks.min()} … {blocks.max()}")
+        return blocks.astype(np.int64)
 
 
 class Order(NamedTuple):
@@ -208,8 +217,14 @@ def _(sampler, k):
     uniform = sampler.uniforms[k - n_first]
     if sampler.tree[1] <= 0.0:  # no block is known to have a gap: any may
         return int(uniform * sampler.n)
-    rest = uniform * sampler.tree[1]
     p = 1
+    if sampler.tree[1] == np.inf:  # a block was never seen: it comes first
+        while p < leaves:
+            p *= 2
+            if sampler.tree[p] < np.inf:
+                p += 1
+        return p - leaves
+    rest = uniform * sampler.tree[1]
     while p < leaves:
         p *= 2
         # rounding must not lead into a branch that holds nothing
