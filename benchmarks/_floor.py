@@ -11,7 +11,7 @@ from maxmargin._compile import kernel
 from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 
 
-@kernel(n_parts=2)
+@kernel
 def bare_pass(problem, work, w, order):
     """Potentials and argmax of every block, nothing learned."""
     total = 0.0

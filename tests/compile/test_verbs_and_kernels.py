@@ -75,14 +75,6 @@ def test_only_objects_of_other_classes_are_interpreted():
     assert not runs_compiled(NUMBERS, [1.0])
 
 
-def test_kernels_may_still_count_their_parts():
-    @kernel(n_parts=1)
-    def first_of(part, numbers):
-        return grow(part, numbers[0])
-
-    assert first_of(Linear(2.0), NUMBERS + 1) == 2.0
-
-
 def test_kernels_of_others_are_not_cached():
     mask = TransitionMask(np.ones((2, 2), bool), np.ones(2, bool), np.zeros(2, bool))
 

@@ -11,7 +11,7 @@ from maxmargin.inference.smoothing import smooth_max
 SCORES = st.one_of(st.integers(-2, 2).map(float), st.floats(-3, 3))
 
 
-@kernel(n_parts=0)
+@kernel
 def smooth(scores, count, k, mu, weights):
     return smooth_max(scores, count, k, mu, weights)
 

@@ -92,7 +92,9 @@ def test_fractions_of_a_pass_and_infinity_end(max_passes, gap_every):
 
 
 def test_only_the_clock():
-    result = BlockFrankWolfe(gap_every=np.inf).solve(Subsets(), LAM, tol=0, max_passes=np.inf, max_seconds=0.1)
+    result = BlockFrankWolfe(gap_every=np.inf).solve(
+        Subsets(), LAM, tol=0, max_passes=np.inf, max_seconds=0.1, random_state=0
+    )
     assert result.status == "max_seconds"
     assert len(result.history["gap"]) == 2
     assert_certified(result)

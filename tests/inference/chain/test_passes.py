@@ -52,7 +52,7 @@ def run_max_marginals(node, edge, start, end):
     return out
 
 
-@kernel(n_parts=0)
+@kernel
 def find_all(node, edge, start, end, table, beam, k, labels, values, sums, node_out, pairs):
     count = top_viterbi(node, edge, start, end, table, len(node), k, beam, labels, values)
     return count, forward_backward(node, edge, start, end, sums, len(node), node_out, pairs)
@@ -121,7 +121,7 @@ def test_only_length_rows_are_read_and_written():
     assert out[:3].max(axis=1) == pytest.approx([value] * 3)
 
 
-@kernel(n_parts=0)
+@kernel
 def both(node, edge, start, end, table, labels, out):
     value = viterbi(node, edge, start, end, table, len(node), labels)
     max_marginals(node, edge, start, end, table, len(node), out)

@@ -29,7 +29,7 @@ VALUES = {
 BEST, TOP, PEAKS, SUMS, CHECK = range(5)
 
 
-@kernel(n_parts=1)
+@kernel
 def ask(plan, what, i, node, edge, scratch, k, labels, values, out):
     """Every verb in one, to be compiled once."""
     if what == BEST:

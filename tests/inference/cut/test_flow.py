@@ -11,7 +11,7 @@ from maxmargin.inference.cut import make_cut_plan
 from maxmargin.inference.cut.flow import send_flow
 
 
-@kernel(n_parts=2)
+@kernel
 def send(plan, scratch, side):
     """Flow through the network of the only sample of a plan, as `scratch` holds it."""
     level, turn, queue, path = scratch.level, scratch.turn, scratch.queue, scratch.path

@@ -100,22 +100,22 @@ def cases(draw, values):
     return Case(n_nodes, edges, counts, node, draw(arrays(np.float64, size, elements=values)), shared)
 
 
-@kernel(n_parts=1)
+@kernel
 def best(plan, i, node, edge, scratch, labels):
     return verbs.find_best(plan, i, node, edge, scratch, labels)
 
 
-@kernel(n_parts=1)
+@kernel
 def top(plan, i, node, edge, scratch, k, labels, values):
     return verbs.find_top(plan, i, node, edge, scratch, k, labels, values)
 
 
-@kernel(n_parts=1)
+@kernel
 def peaks(plan, i, node, edge, scratch, out):
     verbs.find_max_marginals(plan, i, node, edge, scratch, out)
 
 
-@kernel(n_parts=1)
+@kernel
 def sums(plan, i, node, edge, scratch, node_out, edge_out):
     return verbs.find_marginals(plan, i, node, edge, scratch, node_out, edge_out)
 

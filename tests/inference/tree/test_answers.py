@@ -94,7 +94,7 @@ class Asked:
         return 1e-15 * sum(np.abs(part[np.isfinite(part)]).max(initial=1.0) for part in parts)
 
 
-@kernel(n_parts=1)
+@kernel
 def ask(plan, i, node, edge, scratch, k, best, labels, values, maxima, nodes, pairs):
     value = find_best(plan, i, node, edge, scratch, best)
     count = find_top(plan, i, node, edge, scratch, k, labels, values)
