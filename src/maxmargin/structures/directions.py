@@ -26,11 +26,9 @@ class ToExpectation(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a structure found of a direction D in feature space, for :func:`~.verbs.move` to use again."""
+    """What a structure found of a direction D in feature space; it may add what :func:`~.verbs.move` can use again."""
 
     norm: float  # |D|^2
-    cross: float  # <E phi_i, D>, and
-    square: float  # |D|^2 of what the structure keeps norms of blocks for
 
 
 @helper
@@ -71,6 +69,39 @@ def list_change(direction, s, marginals, corner, away, active, values):
 
     `marginals` (K,) are those of the site now, `corner` and `away` its labels there. Returns how many are listed.
     """
+
+
+@verb
+def fill_change(direction, s, marginals, corner, away, row):
+    """The same as a row of all labels; returns whether anything changes, and leaves the row alone if not."""
+
+
+@implements(fill_change, ToCorner)
+def _(direction, s, marginals, corner, away, row):
+    if marginals[corner] == 1.0:
+        return False
+    for k in range(marginals.shape[0]):
+        row[k] = -marginals[k]
+    row[corner] += 1.0
+    return True
+
+
+@implements(fill_change, BetweenCorners)
+def _(direction, s, marginals, corner, away, row):
+    if corner == away:
+        return False
+    for k in range(marginals.shape[0]):
+        row[k] = 0.0
+    row[corner], row[away] = 1.0, -1.0
+    return True
+
+
+@implements(fill_change, ToExpectation)
+def _(direction, s, marginals, corner, away, row):
+    n_labels = marginals.shape[0]
+    for k in range(n_labels):
+        row[k] = direction.expectation.node[s * n_labels + k] - marginals[k]
+    return True
 
 
 @implements(list_change, ToCorner)

@@ -262,7 +262,7 @@ def _(problem, direction, blocks, work, i):
     total = 0.0
     for j in range(list_moves(problem, direction, blocks, work, i)):
         total += work.values[j] * work.values[j]
-    return Measured(total * problem.squared_norm[i], 0.0, 0.0)
+    return Measured(total * problem.squared_norm[i])
 
 
 @helper

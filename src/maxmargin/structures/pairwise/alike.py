@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements
+from ..._compile import helper, implements, routine
 from ..directions import BetweenCorners, ToCorner, ToExpectation, plus
 from .links import (
     Alike,
@@ -17,10 +17,9 @@ from .links import (
     bytes_kept,
     ends_of,
     first_table,
-    further_norm,
     gather_marginals,
-    goal_products,
     head,
+    link_norm,
     link_scores,
     move_links,
     n_link_rows,
@@ -34,7 +33,6 @@ from .links import (
     score_labeling,
     score_marginals,
     set_truth,
-    short_norm,
     tables_of,
     tail,
 )
@@ -50,11 +48,12 @@ class Sums(NamedTuple):
 
     edge: np.ndarray  # (n, K, K)
     used: np.ndarray  # (n, K) bool: rows of `edge` that are not all zero
+    square: np.ndarray  # (n,) sum of the squares of `edge`
 
 
 @implements(new_kept, Successive, Alike)
 def _(links, n, n_labels):
-    return Sums(np.zeros((n, n_labels, n_labels)), np.zeros((n, n_labels), np.bool_))
+    return Sums(np.zeros((n, n_labels, n_labels)), np.zeros((n, n_labels), np.bool_), np.zeros(n))
 
 
 @implements(bytes_kept, Successive, Alike)
@@ -114,74 +113,55 @@ def _(kept, links, work, weights, i):
     return total
 
 
-@implements(goal_products, (Sums, ToCorner))
+# Below this share of what it is the difference of, a norm is summed afresh.
+CANCELLED = 1e-6
+
+
+@implements(link_norm, (Sums, ToCorner))
 def _(kept, direction, links, sites, work, i):
-    count = n_links(links, sites, i)
+    count, cross, square = n_links(links, sites, i), 0.0, 0.0
     for e in range(count):
         work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
-    cross, corner = 0.0, 0.0
     for e in range(count):
         a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
         if kept.used[i, a]:  # an unused row need not come from memory
             cross += kept.edge[i, a, b]
-        corner += work.counts[a, b]
+        square += work.counts[a, b]
+    norm = kept.square[i] - 2.0 * cross + square
+    if norm <= CANCELLED * square:  # a small difference of large numbers has lost its digits, and the step with it
+        norm = summed_norm(kept, work, i)
     for e in range(count):
         work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] = 0.0
-    return cross, corner
+    return norm
 
 
-@implements(goal_products, (Sums, BetweenCorners))
+@routine
+def summed_norm(kept, work, i):
+    total = 0.0
+    for a in range(work.counts.shape[0]):
+        for b in range(work.counts.shape[0]):
+            total += (work.counts[a, b] - kept.edge[i, a, b]) ** 2
+    return total
+
+
+@implements(link_norm, (Sums, BetweenCorners))
 def _(kept, direction, links, sites, work, i):
     corner, away, counts = work.labels, work.away, work.counts
-    count = n_links(links, sites, i)
-    cross, norm = 0.0, 0.0
+    count, total = n_links(links, sites, i), 0.0
     for e in range(count):
         s, t = tail(links, i, e), head(links, i, e)
         counts[corner[s], corner[t]] += 1.0
         counts[away[s], away[t]] -= 1.0
-        if kept.used[i, corner[s]]:
-            cross += kept.edge[i, corner[s], corner[t]]
-        cross -= kept.edge[i, away[s], away[t]]
     for e in range(count):
         s, t = tail(links, i, e), head(links, i, e)
-        norm += counts[corner[s], corner[t]] ** 2
+        total += counts[corner[s], corner[t]] ** 2
         counts[corner[s], corner[t]] = 0.0
-        norm += counts[away[s], away[t]] ** 2
+        total += counts[away[s], away[t]] ** 2
         counts[away[s], away[t]] = 0.0
-    return cross, norm
-
-
-@implements(goal_products, (Sums, ToExpectation))
-def _(kept, direction, links, sites, work, i):
-    new, old = direction.expectation.edge[0], kept.edge[i]
-    cross, norm = 0.0, 0.0
-    for a in range(new.shape[0]):
-        for b in range(new.shape[0]):
-            cross += new[a, b] * old[a, b]
-            norm += new[a, b] * new[a, b]
-    return cross, norm
-
-
-@implements(short_norm, (Sums, ToCorner))
-def _(kept, direction, links, sites, work, i):
-    edge = kept.edge[i]
-    for e in range(n_links(links, sites, i)):
-        work.counts[work.labels[tail(links, i, e)], work.labels[head(links, i, e)]] += 1.0
-    total = 0.0
-    for a in range(edge.shape[0]):
-        for b in range(edge.shape[0]):
-            difference = work.counts[a, b] - edge[a, b]
-            total += difference * difference
-            work.counts[a, b] = 0.0
     return total
 
 
-@implements(short_norm, (Sums, BetweenCorners))
-def _(kept, direction, links, sites, work, i):
-    return goal_products(kept, direction, links, sites, work, i)[1]
-
-
-@implements(short_norm, (Sums, ToExpectation))
+@implements(link_norm, (Sums, ToExpectation))
 def _(kept, direction, links, sites, work, i):
     new, old, total = direction.expectation.edge[0], kept.edge[i], 0.0
     for a in range(new.shape[0]):
@@ -190,27 +170,32 @@ def _(kept, direction, links, sites, work, i):
     return total
 
 
-@implements(further_norm, Sums)
-def _(kept, direction, links, work, i):
-    return 0.0
-
-
 @implements(move_links, (Sums, ToCorner))
 def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     n_labels = work.node.shape[1]
     transitions, edge, used = table(weights, n_labels), kept.edge[i], kept.used[i]
-    keep, step = 1.0 - gamma, scale * gamma
+    keep, step, square = 1.0 - gamma, scale * gamma, 0.0
     for a in range(n_labels):
         if used[a]:
             for b in range(n_labels):
                 transitions[a, b] += step * edge[a, b]
                 edge[a, b] *= keep
+                square += edge[a, b] * edge[a, b]
             used[a] = keep > 0.0
     for e in range(n_links(links, sites, i)):
         a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
         transitions[a, b] -= step
-        edge[a, b] = plus(edge[a, b], gamma)
+        square += shift(edge, a, b, gamma)
         used[a] = True
+    kept.square[i] = square
+
+
+@helper
+def shift(edge, a, b, gamma):
+    """Add gamma to an entry; returns what its square gains."""
+    old = edge[a, b]
+    edge[a, b] = plus(old, gamma)
+    return (edge[a, b] - old) * (edge[a, b] + old)
 
 
 @implements(move_links, (Sums, BetweenCorners))
@@ -220,24 +205,26 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     for e in range(count):
         a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
         transitions[a, b] -= step
-        edge[a, b] += gamma
+        kept.square[i] += shift(edge, a, b, gamma)
         kept.used[i, a] = True
     for e in range(count):
         a, b = work.away[tail(links, i, e)], work.away[head(links, i, e)]
         transitions[a, b] += step
-        edge[a, b] = plus(edge[a, b], -gamma)
+        kept.square[i] += shift(edge, a, b, -gamma)
 
 
 @implements(move_links, (Sums, ToExpectation))
 def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     new, old = direction.expectation.edge[0], kept.edge[i]
-    transitions = table(weights, new.shape[0])
+    transitions, square = table(weights, new.shape[0]), 0.0
     for a in range(new.shape[0]):
         kept.used[i, a] = True
         for b in range(new.shape[0]):
             change = gamma * (new[a, b] - old[a, b])
             transitions[a, b] -= scale * change
             old[a, b] = plus(old[a, b], change)
+            square += old[a, b] * old[a, b]
+    kept.square[i] = square
 
 
 @implements(accumulate_links, Sums)
@@ -277,7 +264,7 @@ def _(kept, links, sites, labels):
     pairs = samples, labels[tails], labels[heads]
     np.add.at(kept.edge, pairs, 1.0)
     kept.used[pairs[:2]] = True
-    return np.bincount(samples, kept.edge[pairs], len(kept.edge))
+    kept.square[:] = np.bincount(samples, kept.edge[pairs], len(kept.square))
 
 
 @implements(n_tables, Successive, Alike)

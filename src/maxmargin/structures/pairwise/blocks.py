@@ -90,8 +90,11 @@ def _(problem, work, i):
 @implements(accumulate, PairwiseProblem)
 def _(problem, totals, blocks, i, amount):
     for t in range(problem.sites.offsets[i], problem.sites.offsets[i + 1]):
-        for k in range(problem.cost.shape[0]):
-            totals.node[t, k] += amount * blocks.node[t, k]
+        if blocks.node[t, problem.labels[t]] == 1.0:  # most sites, of which the others need not come from memory
+            totals.node[t, problem.labels[t]] += amount
+        else:
+            for k in range(problem.cost.shape[0]):
+                totals.node[t, k] += amount * blocks.node[t, k]
     accumulate_links(blocks.links, totals.links, problem.links, i, amount)
     totals.loss[i] += amount * blocks.loss[i]
 

@@ -22,10 +22,9 @@ from .links import (
     bytes_kept,
     ends_of,
     first_table,
-    further_norm,
     gather_marginals,
-    goal_products,
     head,
+    link_norm,
     link_scores,
     move_links,
     n_link_rows,
@@ -38,7 +37,6 @@ from .links import (
     score_labeling,
     score_marginals,
     set_truth,
-    short_norm,
     tables_of,
     tail,
 )
@@ -173,16 +171,6 @@ def _(kept, links, work, weights, i):
     return total
 
 
-@implements(goal_products, Tables)
-def _(kept, direction, links, sites, work, i):
-    return 0.0, 0.0
-
-
-@implements(short_norm, Tables)
-def _(kept, direction, links, sites, work, i):
-    return 0.0
-
-
 @helper
 def list_marginals(kept, at, sign, work):
     """List the pairs of table `at` that hold mass, with the sign given; their number is returned."""
@@ -250,8 +238,8 @@ def _(direction, links, kept, work, i, e):
     return count
 
 
-@implements(further_norm, Tables)
-def _(kept, direction, links, work, i):
+@implements(link_norm, Tables)
+def _(kept, direction, links, sites, work, i):
     for e in range(count_links(links, i)):
         count = list_link(direction, links, kept, work, i, e)
         spread_links(links, links.offsets[i] + e, 1.0, count, work, work.link_buffer)
@@ -319,7 +307,6 @@ def _(kept, links, sites, labels):
     at = np.arange(len(tails))
     kept.edge[at, labels[tails], labels[heads]] = 1.0
     kept.used[at, labels[tails]] = True
-    return 0.0
 
 
 @implements(set_truth, (Tables, Potts))
@@ -327,7 +314,6 @@ def _(kept, links, sites, labels):
     _, tails, heads = ends_of(links, sites)
     differ = labels[tails] != labels[heads]
     kept.edge[differ], kept.used[differ] = 1.0, True
-    return 0.0
 
 
 @implements(n_tables, Featured)

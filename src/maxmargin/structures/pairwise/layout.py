@@ -33,6 +33,9 @@ GRAM_PAIRS_PER_NONZERO = 4
 GRAM_LENGTH_PER_LABEL = 16
 
 
+# Rows are zero from the number of labels to a multiple of this, so that loops over them have no odd end.
+LANES = 16
+
 # More memory than this for the dual state is asked for by mistake.
 MOST_BYTES = 64e9
 
@@ -62,8 +65,6 @@ class PairwiseProblem(NamedTuple):
         Upper triangles of the blocks' Gram matrices of site features, extras included.
     gram_offsets : array of int64 of shape (n + 1,)
         Where those of a block begin; an empty range: too long a block, its norms come from feature space.
-    truth_norm : array of shape (n,)
-        ``|phi|^2`` of the true labeling's sites, for blocks with a Gram matrix.
     longest : int
         Sites of the longest sample.
 
@@ -85,7 +86,6 @@ class PairwiseProblem(NamedTuple):
     weight: np.ndarray
     gram: np.ndarray
     gram_offsets: np.ndarray
-    truth_norm: np.ndarray
     longest: int
 
 
@@ -93,7 +93,6 @@ class PairwiseBlocks(NamedTuple):
     node: np.ndarray  # (N, K)
     links: Any  # marginals of the links, as `new_kept` makes room for them
     loss: np.ndarray  # (n,)
-    norm: np.ndarray  # (n,) |E phi_i|^2, kept for blocks with a Gram matrix, without links that have features
 
 
 class PairwiseWork(NamedTuple):
@@ -105,6 +104,9 @@ class PairwiseWork(NamedTuple):
     active: np.ndarray  # (K,) labels with a non-zero entry, and the entries
     values: np.ndarray  # (K,)
     counts: np.ndarray  # (K, K) zero between calls
+    changed: np.ndarray  # (longest,) sites that change along a direction, counted inside the sample
+    changes: np.ndarray  # (longest + 1, width) and what their marginals change by; see LANES
+    weighted: np.ndarray  # (width,)
     buffer: np.ndarray  # (n_rows, K) zero between calls, or empty where every block has its Gram matrix
     pairs: np.ndarray  # (K^2 + 1,) pairs of labels with a non-zero entry, and the entries
     masses: np.ndarray  # (K^2 + 1,)
@@ -161,19 +163,18 @@ def make_pairwise_problem(
         pairs[pairs > GRAM_PAIRS_PER_NONZERO * (stored(sites.rows, sites.offsets) + lengths)] = 0
         pairs[lengths > GRAM_LENGTH_PER_LABEL * n_labels] = 0
     gram_offsets = np.concatenate([[0], np.cumsum(pairs)]).astype(np.int64)
-    gram, truth_norm, labels = np.empty(gram_offsets[-1]), np.zeros(n), np.asarray(labels, np.int32)
-    fill_gram(sites, labels, gram_offsets, gram, truth_norm)
+    gram = np.empty(gram_offsets[-1])
+    fill_gram(sites, gram_offsets, gram)
     return PairwiseProblem(
         sites=sites,
         links=links,
         plan=plan,
-        labels=labels,
+        labels=np.asarray(labels, np.int32),
         cost=np.ascontiguousarray(cost, np.float64),
         loss_scale=1.0 / lengths if normalize else np.ones(n),
         weight=weight / weight.sum(),
         gram=gram,
         gram_offsets=gram_offsets,
-        truth_norm=truth_norm,
         longest=int(lengths.max()),
     )
 
@@ -204,7 +205,7 @@ def _(problem):
 def _(problem):
     blocks = _zero_blocks(problem)
     blocks.node[np.arange(len(problem.labels)), problem.labels] = 1.0
-    blocks.norm[:] = problem.truth_norm + set_truth(blocks.links, problem.links, problem.sites, problem.labels)
+    set_truth(blocks.links, problem.links, problem.sites, problem.labels)
     return blocks
 
 
@@ -221,7 +222,6 @@ def _zero_blocks(problem):
         node=np.zeros((len(problem.labels), n_labels)),
         links=new_kept(problem.links, n, n_labels),
         loss=np.zeros(n),
-        norm=np.zeros(n),
     )
 
 
@@ -237,8 +237,8 @@ def pairwise_work(
     links: Any, plan: Any, longest: int, n_labels: int, buffer_rows: int | None = None, most_labelings: int = 1
 ) -> PairwiseWork:
     """Scratch of one thread; without `buffer_rows` only for predictions, which ask for no norms."""
-    n_pairs = n_labels * n_labels
-    width = link_width(links, n_labels)
+    n_pairs, width = n_labels * n_labels, -(-n_labels // LANES) * LANES
+    of_link = link_width(links, n_labels)
     return PairwiseWork(
         node=np.zeros((longest, n_labels)),
         edge=np.zeros(n_pool_tables(links) * n_pairs),
@@ -248,8 +248,11 @@ def pairwise_work(
         active=np.zeros(n_labels, np.int64),
         values=np.zeros(n_labels),
         counts=np.zeros((n_labels, n_labels)),
+        changed=np.zeros(longest if buffer_rows is not None else 0, np.int64),
+        changes=np.zeros((longest + 1 if buffer_rows is not None else 0, width)),
+        weighted=np.zeros(width),
         buffer=np.zeros((buffer_rows or 0, n_labels)),
         pairs=np.zeros(n_pairs + 1, np.int64),
         masses=np.zeros(n_pairs + 1),
-        link_buffer=np.zeros((0, width)) if buffer_rows is None else new_link_buffer(links, width),
+        link_buffer=np.zeros((0, of_link)) if buffer_rows is None else new_link_buffer(links, of_link),
     )

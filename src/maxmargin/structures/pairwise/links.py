@@ -86,21 +86,8 @@ def score_marginals(kept, links, work, weights, i):
 
 
 @verb
-def goal_products(kept, direction, links, sites, work, i):
-    """``<E phi, g>`` and ``|g|^2`` of what `blocks.norm` covers of the links.
-
-    g is where a direction leads that starts at the block, and the direction itself between corners.
-    """
-
-
-@verb
-def short_norm(kept, direction, links, sites, work, i):
-    """``|D|^2`` of what `blocks.norm` covers of the links, term by term."""
-
-
-@verb
-def further_norm(kept, direction, links, work, i):
-    """``|D|^2`` of the rest of them."""
+def link_norm(kept, direction, links, sites, work, i):
+    """``|D|^2`` of a direction D in the features of the links."""
 
 
 @verb
@@ -130,7 +117,7 @@ def ends_of(links, sites):
 
 @verb
 def set_truth(kept, links, sites, labels):
-    """All mass on the true labels; returns ``|phi|^2`` of what `blocks.norm` covers, of each sample. For Python."""
+    """All mass on the true labels. For Python only."""
 
 
 @verb

@@ -84,8 +84,8 @@ def drain(sites, begin, end, buffer):
 
 
 @kernel
-def fill_gram(sites, labels, gram_offsets, gram, truth_norm):
-    """Upper triangles of the samples' Gram matrices, extras included, and the norms of the true labelings."""
+def fill_gram(sites, gram_offsets, gram):
+    """Upper triangles of the samples' Gram matrices, extras included."""
     for i in range(sites.offsets.shape[0] - 1):
         p = gram_offsets[i]
         if p == gram_offsets[i + 1]:
@@ -99,6 +99,4 @@ def fill_gram(sites, labels, gram_offsets, gram, truth_norm):
                 if sites.first_row >= 0 and t == u:
                     product += (1.0 if t == begin else 0.0) + (1.0 if t == end - 1 else 0.0)
                 gram[p] = product
-                if labels[t] == labels[u]:
-                    truth_norm[i] += product if t == u else 2.0 * product
                 p += 1
