@@ -219,7 +219,10 @@ def test_bad_parameters_are_named(name, value):
 @pytest.mark.parametrize(
     ("solver", "message"),
     [
-        (BlockFrankWolfe(sampling="best"), r"sampling must be one of \['gap', 'permutation', 'uniform'\], got 'best'"),
+        (
+            BlockFrankWolfe(sampling="best"),
+            r"sampling must be one of \['active', 'gap', 'permutation', 'uniform'\], got 'best'",
+        ),
         (BlockFrankWolfe(averaging="mean"), "averaging must be None or \"weighted\", got 'mean'"),
         (BlockFrankWolfe(gap_every=0), "gap_every must be a number > 0, got 0"),
         (FrankWolfe(gap_every=-1), "gap_every must be a number > 0, got -1"),

@@ -10,13 +10,14 @@ from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
 from .parts.cache import Cache
 from .parts.lengths import ExactLength, FixedLength
-from .parts.samplers import ByGaps, Drawn, Permutation, Uniform
+from .parts.samplers import Active, ByGaps, Drawn, Permutation, Uniform
 from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .path import Path, lam_grid, regularization_path
 from .presets import get_solver
 from .result import Record, Result, Status
 
 __all__ = [
+    "Active",
     "AwayStep",
     "BlockFrankWolfe",
     "ByGaps",

@@ -43,9 +43,10 @@ def hinge_pass(problem, work, w, first, last, hinges):
 
 
 @kernel
-def gap_pass(problem, blocks, work, direction, w, first, last, hinges, gaps, norms):
+def gap_pass(problem, blocks, work, direction, w, order, first, last, hinges, gaps, norms):
     """Hinges, and the block gaps of the dual state at w; where there is room, ``|phi_i(corner) - E phi_i|^2``, too."""
-    for i in range(first, last):
+    for position in range(first, last):
+        i = order[position]
         find_potentials(problem, work, w, i)
         value = find_corner(problem, work, w, i)
         hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
@@ -93,18 +94,18 @@ class Passes:
 
     def gaps(self, blocks: Any, w: np.ndarray, gaps: np.ndarray) -> np.ndarray:
         """Hinges at w; the gaps of the blocks there are written to `gaps`."""
-        hinges, no_norms = np.empty(self.n), np.empty(0)
+        hinges, no_norms, order = np.empty(self.n), np.empty(0), np.arange(self.n)
         self.run(
             lambda work, first, last: gap_pass(
-                self.problem, blocks, work, TO_CORNER, w, first, last, hinges, gaps, no_norms
+                self.problem, blocks, work, TO_CORNER, w, order, first, last, hinges, gaps, no_norms
             )
         )
         return hinges
 
     def prepare_gaps(self, blocks: Any, w: np.ndarray) -> None:
         """Compile or load what `gaps` and `norms` need."""
-        nothing = np.empty(0)
-        gap_pass(self.problem, blocks, self.work, TO_CORNER, w, 0, 0, nothing, nothing, nothing)
+        nothing, nobody = np.empty(0), np.empty(0, np.int64)
+        gap_pass(self.problem, blocks, self.work, TO_CORNER, w, nobody, 0, 0, nothing, nothing, nothing)
 
     def corners(
         self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
@@ -117,8 +118,7 @@ class Passes:
     def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
         """``|phi_i(corner) - E phi_i|^2`` of some blocks i."""
         hinges, gaps, norms = np.empty((3, self.n))
-        for i in some.tolist():
-            gap_pass(self.problem, blocks, self.work, TO_CORNER, w, i, i + 1, hinges, gaps, norms)
+        gap_pass(self.problem, blocks, self.work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
         return norms[some]
 
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:

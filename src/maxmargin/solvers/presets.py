@@ -23,14 +23,14 @@ def choose(problem: Any) -> Solver:
     """Accelerated pairwise steps on blocks drawn by their gaps, with a cache where the oracle is expensive.
 
     Where a block has an optimum in closed form, accelerated steps to that: they cost so little that drawing by gaps
-    would cost as much again, so that each pass visits all blocks in a new order.
+    would cost as much again, so that blocks come in orders drawn ahead, those with a gap more often.
 
     Built-in structures know what their oracle costs, so the choice is the same in every run; a user's own oracle is
     timed. Whether acceleration has anything to gain, the solver sees from the curvature of the data and lam.
     """
     problem = None if problem is None else as_problem(problem)
     if problem is not None and Need.OPTIMA in offers(problem):
-        return BlockFrankWolfe("permutation", "weighted", gap_every=5, step="optimal", acceleration="catalyst")
+        return BlockFrankWolfe("active", "weighted", gap_every=3, step="optimal", acceleration="catalyst")
     expensive = problem is not None and bool(argmax_cost(problem) > EXPENSIVE)
     return BlockFrankWolfe("gap", "weighted", step="pairwise", cache=expensive, acceleration="catalyst")
 

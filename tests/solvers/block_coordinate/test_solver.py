@@ -22,7 +22,7 @@ PROBLEMS = {
     "multiclass": lambda: multiclass_pair(cost=COST),
     "custom": lambda: subsets_pair(),
 }
-SAMPLINGS = ["uniform", "permutation", "gap"]
+SAMPLINGS = ["uniform", "permutation", "gap", "active"]
 STEPS = {
     "fw": {"step": "fw"},
     "away": {"step": "away"},

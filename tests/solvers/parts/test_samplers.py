@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from maxmargin.solvers import BlockFrankWolfe, Cache
-from maxmargin.solvers.parts.samplers import GapSampler, Order, observe, peek, pick, sums_over
+from maxmargin.solvers.parts.samplers import Active, Draws, GapSampler, Order, observe, peek, pick, sums_over
 from maxmargin.structures import CustomProblem
 from structures.pairs import Subsets
 
@@ -203,3 +203,13 @@ class TestToy:
     def test_a_cache_leaves_the_easy_samples_alone(self):
         tol, n, k = 1 / (4 * self.n * self.k), self.n, self.k
         assert self.calls(tol, sampling="gap", cache=Cache(), gap_every=(n + k) / n) <= 3 * (n + k)
+
+
+def test_active_blocks_come_more_often():
+    draws, gaps = Draws(6, 0), np.array([0.0, 1.0, 0.0, 2.0, -1e-18, 0.5])
+    first = Active(rounds=3).sampler(draws, 6, 6, gaps).blocks
+    assert sorted(first) == list(range(6))  # every block once before its gap is believed
+    later = Active(rounds=3).sampler(draws, 15, 0, gaps).blocks
+    assert all(sorted(later[k : k + 3]) == [1, 3, 5] for k in (0, 3, 6)) and sorted(later[9:]) == list(range(6))
+    nothing = Active().sampler(Draws(3, 0), 6, 0, np.zeros(3)).blocks  # no block is known to have a gap: all may
+    assert sorted(nothing[:3]) == sorted(nothing[3:]) == [0, 1, 2]

@@ -22,8 +22,9 @@ class BlockFrankWolfe(Solver):
 
     Parameters
     ----------
-    sampling : {"uniform", "permutation", "gap"} or Sampling, default="uniform"
-        Blocks drawn with replacement, each pass a new order of all, or in proportion to the last known block gaps.
+    sampling : {"uniform", "permutation", "gap", "active"} or Sampling, default="uniform"
+        Blocks drawn with replacement, each pass a new order of all, in proportion to the last known block gaps, or
+        orders of all with orders of those alone that had a gap between them.
     averaging : {None, "weighted"}, default=None
         Whether to keep the average of the iterates, too, weighted towards the late ones. The iterate or the average is
         returned, whichever has the lower primal value.

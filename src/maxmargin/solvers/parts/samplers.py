@@ -102,6 +102,37 @@ class ByGaps(Permutation):
 
 
 @dataclass(frozen=True)
+class Active(Permutation):
+    """Orders of all blocks, and between two of them orders of those alone that had a gap when they were last visited.
+
+    Where most blocks have none, as with classes that can be told apart, it is what shrinking is to LIBLINEAR.
+
+    Parameters
+    ----------
+    rounds : int, default=2
+        Orders of blocks with a gap for each order of all.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import Active, BlockFrankWolfe
+    >>> BlockFrankWolfe(sampling=Active(rounds=4), step="optimal")
+    BlockFrankWolfe(sampling=Active(rounds=4), step='optimal')
+    """
+
+    rounds: int = 2
+    follows_gaps = True
+
+    def sampler(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Order:
+        if unseen >= len(gaps):  # what an earlier problem left would come twice, and other blocks never
+            draws.left = draws.left[:0]
+        while len(draws.left) < n_steps and unseen <= len(draws.left):
+            active = np.flatnonzero(gaps > 0.0)
+            orders = [draws.rng.permutation(active) for _ in range(self.rounds)]
+            draws.left = np.concatenate([draws.left, *orders, draws.drawn(self)])
+        return Order(draws.take(self, n_steps))
+
+
+@dataclass(frozen=True)
 class Drawn(Sampling):
     """Blocks of each pass as a function of your own gives them.
 
@@ -129,7 +160,12 @@ class Drawn(Sampling):
         return self.function(rng, n)
 
 
-SAMPLING: dict[str, Sampling] = {"uniform": Uniform(), "permutation": Permutation(), "gap": ByGaps()}
+SAMPLING: dict[str, Sampling] = {
+    "uniform": Uniform(),
+    "permutation": Permutation(),
+    "gap": ByGaps(),
+    "active": Active(),
+}
 
 
 def as_sampling(given: Any, *, knows_gaps: bool) -> Sampling:
