@@ -191,9 +191,8 @@ class BlockEngine(Engine):
 
     def reconsider(self, record: Record) -> None:
         if self.outer.falls_short(record.gap):
-            self.outer.restarts_at = (
-                record.w.copy()
-            )  # not yet: a run that ends here goes on with the gaps just certified
+            # not yet: a run that ends here goes on with the gaps just certified
+            self.outer.restarts_at = record.w.copy()
 
     def certify(self) -> list[Certified]:
         hinges = self.passes.gaps(self.blocks, self.w, self.gaps)

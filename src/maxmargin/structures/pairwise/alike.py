@@ -299,3 +299,4 @@ def _(kept, links, i, tables):
     for e in range(tables.shape[0]):
         kept.edge[i] += tables[e]
     kept.used[i] = True
+    kept.square[i] = np.sum(kept.edge[i] * kept.edge[i])
