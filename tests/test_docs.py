@@ -93,7 +93,7 @@ def test_the_examples_of_a_page_run(page, request, tmp_path, monkeypatch):
     if page.stem in INTERPRETED:
         request.getfixturevalue("no_compilation")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": page.stem}
+    names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks:
         with expected_warnings(block):
             (run_session if is_session(block) else run_block)(block, names)
