@@ -181,5 +181,11 @@ def test_the_index_leads_to_every_page():
     assert pages - {link.partition("#")[0] for link in links_of(INDEX)} == set()
 
 
+def test_pages_that_the_source_names_exist():
+    sources = [path.read_text() for room in ("src", "benchmarks") for path in sorted((ROOT / room).rglob("*.py"))]
+    named = {page for text in sources for page in re.findall(r"\bdocs/\w+\.md", text)}
+    assert [page for page in sorted(named) if not (ROOT / page).is_file()] == []
+
+
 def test_the_readme_fits_a_screen():
     assert len((ROOT / "README.md").read_text().splitlines()) <= MOST_README_LINES
