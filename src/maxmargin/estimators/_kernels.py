@@ -37,6 +37,11 @@ class KernelFunction(NamedTuple):
     def precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
 
+    @property
+    def makes_values(self) -> bool:
+        """Whether kernel values are made here, and nobody else's."""
+        return isinstance(self.kernel, str) and self.kernel != PRECOMPUTED
+
     def between(self, X: Any, Z: Any) -> np.ndarray:
         """Kernel values (n, m) of the rows of two matrices."""
         X, Z = _plain(X), _plain(Z)

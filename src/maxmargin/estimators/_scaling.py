@@ -20,6 +20,7 @@ from ..structures.rows import KernelRows, is_dense
 LAM_OF_ONE = 0.5
 
 ROWS_AT_ONCE = 4096  # whose deviations are held at a time
+ROUNDING = 1e-14  # of a variance, relative to the square of the mean
 LINEAR = ("coef", "intercept", "boundary", "transitions", "edge_coef")  # in the losses
 
 
@@ -53,13 +54,18 @@ class Scaling(NamedTuple):
 
     def apply(self, matrix: Any) -> Any:
         """Features (N, F) in these units; what came is left as it is."""
-        if isinstance(matrix, KernelRows):
-            return KernelRows(matrix.gram / self.features**2)
         if self.center is not None:
             matrix = matrix - self.center
             matrix /= self.features
             return matrix
         return _divided(matrix, self.features)
+
+    def apply_to_kernel(self, rows: KernelRows, in_place: bool) -> KernelRows:
+        """Kernel values in these units; a matrix of the user's must not be changed in place."""
+        square = self.features**2
+        return KernelRows(
+            np.divide(rows.gram, square, out=rows.gram if in_place else None) if square != 1.0 else rows.gram
+        )
 
     def apply_to_edges(self, matrix: Any) -> Any:
         """Features of edges in these units, or None for none."""
@@ -96,6 +102,12 @@ class Spread(NamedTuple):
 
     mean: np.ndarray | None  # (F,), None of a kernel's
     variance: float  # summed over columns
+
+    @property
+    def width(self) -> float:
+        """How far rows lie apart; 0 where rounding explains it."""
+        square = 0.0 if self.mean is None else float(self.mean @ self.mean)
+        return float(np.sqrt(self.variance)) if self.variance > ROUNDING * square else 0.0
 
 
 def spread_of(matrices: Sequence[Any], weights: Sequence[np.ndarray]) -> Spread:
@@ -153,7 +165,7 @@ def settle_units(
     if not scaled and estimator.lam is not None:
         return Units(PLAIN, np.nan)
     spread, loss = spread_of(matrices, row_weights), usable(loss)
-    features = usable(np.sqrt(max(spread.variance, 0.0)))
+    features = usable(spread.width)
     lam = LAM_OF_ONE * size / effective_count(weight)
     if not scaled:
         return Units(PLAIN, lam * features**2 / loss)
@@ -172,7 +184,7 @@ def units_of_sites(
     """Units of samples with `counts` sites each, and edges with features (E, F) and counts, or None."""
     of_edges = 1.0
     if edges is not None and edges[0].shape[0] and wants_scaling(estimator):
-        of_edges = usable(np.sqrt(max(spread_of([edges[0]], [np.repeat(weight, edges[1])]).variance, 0.0)))
+        of_edges = usable(spread_of([edges[0]], [np.repeat(weight, edges[1])]).width)
     return settle_units(
         estimator,
         [matrix],

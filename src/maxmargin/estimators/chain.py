@@ -236,13 +236,14 @@ class ChainSVM(LabelingEstimator):
         codes, classes = encode_labels(labels, offsets)
         mask = read_transition_mask(self.transition_mask, classes, codes, offsets, kept)
         function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
-        matrix = rows if function is None else kernel_rows(function, rows, positions, int(given.offsets[-1]))
+        matrix: Any = rows if function is None else kernel_rows(function, rows, positions, int(given.offsets[-1]))
         lengths = np.diff(offsets)
         costs = label_costs(self.cost_matrix, self.class_weight, classes, codes, np.repeat(weight, lengths))
         worst = mean_largest_loss(costs.max(axis=1)[codes], offsets, normalize, weight)
         edges = None if edge_matrix is None else (edge_matrix, lengths - 1)
         units = units_of_sites(self, matrix, lengths, weight, worst, edges)
         scaling = units.scaling
+        matrix = scaling.apply(rows) if function is None else scaling.apply_to_kernel(matrix, function.makes_values)
         n_edge_features = None if edge_matrix is None else edge_matrix.shape[1]
         layout = PairwiseWeights(
             count_weight_rows(matrix),
@@ -252,7 +253,7 @@ class ChainSVM(LabelingEstimator):
             n_edge_features or 0,
         )
         problem = make_chain_problem(
-            scaling.apply(matrix),
+            matrix,
             offsets,
             codes,
             len(classes),

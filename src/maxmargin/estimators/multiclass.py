@@ -203,14 +203,15 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
         function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
-        matrix = rows if function is None else kernel_rows(function, rows, kept, given.shape[0])
+        matrix: Any = rows if function is None else kernel_rows(function, rows, kept, given.shape[0])
         cost = label_costs(self.cost_matrix, None, classes, codes, weight)
         worst = float(np.average(cost.max(axis=1)[codes], weights=weight))
         units = units_of_sites(self, matrix, np.ones(len(codes), np.int64), weight, worst)
         scaling = units.scaling
+        matrix = scaling.apply(rows) if function is None else scaling.apply_to_kernel(matrix, function.makes_values)
         layout = MulticlassWeights(count_weight_rows(matrix), len(classes), bool(self.fit_intercept))
         problem = make_multiclass_problem(
-            scaling.apply(matrix),
+            matrix,
             codes,
             len(classes),
             intercept=layout.intercept,
