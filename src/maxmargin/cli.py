@@ -71,12 +71,12 @@ def _add_compile(commands: Any) -> None:
         "models", nargs="*", default=ALL, choices=(ALL, *MODELS), metavar="MODEL", help=f"{ALL} or {', '.join(MODELS)}"
     )
     parser.add_argument(
-        "--solvers",
-        nargs="+",
-        default=ALL,
+        "--solver",
+        action="append",
+        dest="solvers",
         choices=(ALL, *SOLVERS),
         metavar="NAME",
-        help="those to be used (default: all); what estimators take unless told otherwise is auto",
+        help="may be given more than once (default: all); what estimators take unless told otherwise is auto",
     )
     parser.add_argument("--jobs", type=_whole(1, 10**4), metavar="N", help="processes (default: one for each core)")
     parser.set_defaults(run=run_compile)
@@ -103,12 +103,12 @@ def _positive(text: str) -> float:
 
 def run_compile(arguments: argparse.Namespace) -> int:
     """Compile, with a line for each model and kind of data, and a summary."""
-    from .compilation import compile_models
+    from .compilation import ALL, compile_models
 
     tell = partial(print, flush=True)
     try:
         done = compile_models(
-            arguments.models, solvers=arguments.solvers, n_jobs=arguments.jobs or ALL_CORES, tell=tell
+            arguments.models or ALL, solvers=arguments.solvers or ALL, n_jobs=arguments.jobs or ALL_CORES, tell=tell
         )
     except RuntimeError as error:
         return _fail(str(error), "compile")

@@ -141,8 +141,8 @@ def _announce_compilation() -> None:
     folder = kernel_folders().write
     if folder is None:
         LOG.warning(
-            "maxmargin compiles its kernels in this process alone (up to a minute): there is no folder to keep them in; "
-            "set NUMBA_CACHE_DIR to one that can be written, or have `maxmargin compile` run by who installs the package"
+            "maxmargin compiles its kernels in this process alone (up to a minute): no folder to keep them in can be "
+            "written. Set NUMBA_CACHE_DIR to one, or let `maxmargin compile` be run by whoever installs the package"
         )
     else:
         LOG.warning("maxmargin compiles its kernels on first use (up to a minute, once) and keeps them in %s", folder)

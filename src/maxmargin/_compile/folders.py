@@ -52,7 +52,7 @@ def kernel_folders() -> Folders:
         if _can_write(folder):
             _clear_stale(folder)
             return Folders((*read, folder), folder)
-        if os.access(folder, os.R_OK | os.X_OK):
+        if os.path.isdir(folder):
             read.append(folder)
     return Folders(tuple(read), None)
 

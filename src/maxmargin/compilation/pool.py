@@ -1,4 +1,4 @@
-"""Processes that work on tasks side by side, started as commands: a script that asks for them need not be importable."""
+"""Processes that work on tasks side by side; they are commands, so that the script asking need not be importable."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import IO, Any, cast
 
 from .recipes import Task
 
@@ -23,25 +23,31 @@ class Worker:
     """One process; where it dies, the task it had is lost, and the next one gets a new process."""
 
     def __init__(self, command: Sequence[str]):
-        self.command, self.process = command, None
+        self.command = command
+        self.process: subprocess.Popen[str] | None = None
 
     def ask(self, task: Task) -> dict[str, Any]:
-        if self.process is None:
-            path = os.pathsep.join(filter(None, sys.path))
-            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-            self.process = subprocess.Popen(self.command, env={**os.environ, "PYTHONPATH": path}, **pipes)
+        process = self.process = self.process or self.start()
         try:
-            print(json.dumps(task), file=self.process.stdin, flush=True)
-            return json.loads(self.process.stdout.readline())
+            print(json.dumps(task), file=process.stdin, flush=True)
+            return json.loads(cast(IO[str], process.stdout).readline())
         except (OSError, ValueError):  # no answer
-            code = self.process.wait()
-            self.process = None
-            return {"error": f"the process that compiled ended with exit status {code}"}
+            self.stop()
+            return {"error": f"the process that compiled ended with exit status {process.returncode}"}
+
+    def start(self) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        pipe = subprocess.PIPE
+        return subprocess.Popen(self.command, env=environment, stdin=pipe, stdout=pipe, text=True)
 
     def stop(self) -> None:
-        if self.process is not None:
-            self.process.terminate()
-            self.process.communicate()
+        process, self.process = self.process, None
+        if process is not None:
+            process.terminate()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                with suppress(OSError, ValueError):  # what was not read, or is being read by a thread
+                    cast(IO[str], stream).close()
 
 
 def run_tasks(tasks: Sequence[Task], n_jobs: int, tell: Tell, command: Sequence[str] = WORKER) -> None:

@@ -1,8 +1,8 @@
 """What is run so that its kernels are compiled: every model on tiny data, by kinds that kernels differ in.
 
 Kernels are compiled for kinds of features (dense, sparse, behind a kernel), of edges and of solvers, not for sizes,
-dtypes or layouts, which estimators make one. A *task* is a model with one kind of data: tasks share next to no kernels,
-so that processes can work on them side by side.
+dtypes or layouts, which estimators make one. A *task* is a model with one kind of data: tasks share no large kernel, so
+that processes can work on them side by side.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ PARENTS = [-1, 0, 0, 1]
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
 
 
+def follow_path(estimator: Any, X: Any, y: Any) -> None:
+    estimators.regularization_path(estimator, X, y, eps=0.5, lam_min=0.1)
+
+
 class Case(NamedTuple):
     """A model with its data, the solvers that have kernels of their own there, and what else is done."""
 
@@ -46,10 +50,10 @@ class Case(NamedTuple):
     X: Any
     y: Any
     solvers: tuple[str, ...] = SOLVERS
-    further: Callable[[Any, Any, Any], Any] | None = None
+    further: Callable[[Any, Any, Any], Any] = follow_path
 
 
-def by_cost(estimator: Any, make_samples: Callable[[list], list], further: Any = None) -> Iterator[Case]:
+def by_cost(estimator: Any, make_samples: Callable[[list], list], further: Any = follow_path) -> Iterator[Case]:
     """Samples around nodes, whose oracle costs little, and whose oracle costs a lot, where "auto" takes other parts."""
     yield Case(estimator, make_samples(nodes()), labels(), further=further)
     yield Case(estimator, make_samples(nodes(1)), labels(MANY), solvers=("auto",))
@@ -66,10 +70,6 @@ def nodes(n_features: int = F) -> list[np.ndarray]:
 
 def as_sparse(samples: list[np.ndarray]) -> list[Any]:
     return [sp.csr_matrix(one) for one in samples]
-
-
-def follow_path(estimator: Any, X: Any, y: Any) -> None:
-    estimators.regularization_path(estimator, X, y, eps=0.5, lam_min=0.1)
 
 
 def cross_validated(cls: Any) -> Callable[[Any, Any, Any], Any]:
@@ -104,7 +104,7 @@ def chains_by_kernel() -> Iterator[Case]:
 
 def classes(convert: Callable[[np.ndarray], Any] = np.asarray, **parameters: Any) -> Iterator[Case]:
     X, y = convert(np.vstack(nodes())), np.hstack(labels())
-    yield Case(estimators.MulticlassSVM(**parameters), X, y, further=None if parameters else MULTICLASS_CV)
+    yield Case(estimators.MulticlassSVM(**parameters), X, y, further=follow_path if parameters else MULTICLASS_CV)
 
 
 def trees(convert: Callable[[list], list] = list, n_edge_features: int = 0) -> Iterator[Case]:
@@ -203,18 +203,18 @@ def run_task(task: Task) -> list[str]:
 def _run_case(case: Case, solvers: Sequence[str]) -> Iterator[str]:
     for solver in (one for one in case.solvers if one in solvers):
         estimator = clone(case.estimator).set_params(solver=solver, tol=1e-6, max_passes=3, random_state=0)
-        if not _takes(estimator, case):
+        if not takes(estimator, case):
             yield solver
             continue
         for lam in LAMS:
             model = clone(estimator).set_params(lam=lam).fit(case.X, case.y)
         _ask(model, case.X)
-        if solver == "auto" and case.further is not None:
+        if solver == "auto":
             case.further(estimator, case.X, case.y)
 
 
-def _takes(estimator: Any, case: Case) -> bool:
-    """Whether the model has what the solver needs, such as expectations, and the solver keeps the bounds of the model."""
+def takes(estimator: Any, case: Case) -> bool:
+    """Whether the model has what the solver needs, such as expectations, and the solver keeps the model's bounds."""
     encoded = estimator.encode(case.X, case.y)
     solver = get_solver(estimator.solver, encoded.problem)
     keeps_bounds = encoded.positive is None or "positive" in solver.get_params()

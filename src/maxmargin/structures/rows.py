@@ -55,9 +55,7 @@ def as_rows(matrix: Any) -> Rows:
         matrix.sum_duplicates()  # sorts, too: products of rows merge their indices
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"{matrix.shape[1]} features are more than the 2**31 - 1 that indices hold")
-    return SparseRows(
-        plain(matrix.indptr, np.int64), plain(matrix.indices, np.int32), plain(matrix.data, np.float64)
-    )
+    return SparseRows(plain(matrix.indptr, np.int64), plain(matrix.indices, np.int32), plain(matrix.data, np.float64))
 
 
 def count_weight_rows(matrix: Any) -> int:

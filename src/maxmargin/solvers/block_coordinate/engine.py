@@ -87,7 +87,7 @@ class BlockEngine(Engine):
         return self.known_curvature
 
     def new_averaging(self) -> Any:
-        # without curvature every output is the truth, as with one class: nothing changes, and no kernel is needed for it
+        # without curvature every output is the truth, as with one class: nothing will change, nor need be compiled for
         if not self.parts.averages or self.outer.averages_itself or self.known_curvature == 0.0:
             return NoAveraging()
         return WeightedAveraging.begin(self.problem, self.steps)
