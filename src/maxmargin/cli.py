@@ -114,8 +114,8 @@ def run_compile(arguments: argparse.Namespace) -> int:
         return _fail(str(error), "compile")
     what = "all kernels were there already" if not done.n_compiled else f"{done.n_compiled} kernels compiled"
     print(f"{what}, {done.seconds:.1f} s; {done.folder} holds {done.n_bytes / 1e6:.1f} MB")
-    for name, error in done.failed.items():
-        print(f"maxmargin compile: error: {name}: {error}", file=sys.stderr)
+    for name, reason in done.failed.items():
+        print(f"maxmargin compile: error: {name}: {reason}", file=sys.stderr)
     return 0 if done.is_complete else FAILURE
 
 

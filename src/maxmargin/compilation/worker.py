@@ -15,7 +15,8 @@ from .recipes import Task, run_task
 
 def work_on(task: Task) -> dict[str, Any]:
     """What running a task took; an error is an answer, too."""
-    before, began, answer = TALLY.copy(), time.perf_counter(), {}
+    before, began = TALLY.copy(), time.perf_counter()
+    answer: dict[str, Any] = {}
     try:
         answer["refused"] = run_task(task)
     except Exception as error:  # whatever it is, other tasks go on
