@@ -7,7 +7,7 @@ from numba.core import config
 
 from maxmargin import cli, compilation, compile_models
 from maxmargin._compile import folders
-from maxmargin.compilation.pool import run_tasks
+from maxmargin.compilation.pool import Worker, run_tasks
 from maxmargin.compilation.recipes import Task
 
 
@@ -56,6 +56,22 @@ def test_a_process_that_dies_costs_its_task_only():
     assert answers["box"] == {}
     assert "exit status 3" in answers["matching"]["error"]
     assert "error" in answers["pose"]  # the process of the box was done
+
+
+def test_an_interrupt_stops_all_processes(monkeypatch):
+    started = []
+    monkeypatch.setattr(
+        Worker, "start", lambda worker, start=Worker.start: started.append(start(worker)) or started[-1]
+    )
+
+    def interrupt(task, answer):
+        raise KeyboardInterrupt
+
+    answer_and_wait = "import time; input(); print('{}', flush=True); time.sleep(600)"
+    tasks = [Task("box", "all", ()), Task("pose", "all", ())]
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks(tasks, 2, interrupt, [sys.executable, "-c", answer_and_wait])
+    assert started and all(process.poll() is not None for process in started)
 
 
 def test_an_error_is_an_answer():

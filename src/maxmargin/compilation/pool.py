@@ -64,8 +64,11 @@ def run_tasks(tasks: Sequence[Task], n_jobs: int, tell: Tell, command: Sequence[
     with _workers(min(n_jobs, len(tasks)), command) as workers:
         for worker in workers:
             threading.Thread(target=work, args=(worker,), daemon=True).start()
-        for _ in tasks:
-            tell(*answered.get())
+        try:
+            for _ in tasks:
+                tell(*answered.get())
+        finally:  # interrupted: those that lose their process must find no other task to start one for
+            list(_drained(waiting))
 
 
 def _drained(queue: SimpleQueue) -> Iterator[Task]:

@@ -35,4 +35,5 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    with contextlib.suppress(KeyboardInterrupt):  # whoever asked was interrupted, too, and says so
+        serve()
