@@ -6,11 +6,14 @@ import contextlib
 import json
 import logging
 import sys
+import textwrap
 import time
 from typing import Any
 
 from .._compile.disk import COMPILED, LOADED, TALLY
 from .recipes import Task, run_task
+
+ONE_LINE = 300  # characters of an error: compilers write pages
 
 
 def work_on(task: Task) -> dict[str, Any]:
@@ -20,7 +23,7 @@ def work_on(task: Task) -> dict[str, Any]:
     try:
         answer["refused"] = run_task(task)
     except Exception as error:  # whatever it is, other tasks go on
-        answer["error"] = f"{type(error).__name__}: {error}"
+        answer["error"] = textwrap.shorten(f"{type(error).__name__}: {error}", ONE_LINE)
     found = TALLY - before
     return {**answer, COMPILED: found[COMPILED], LOADED: found[LOADED], "seconds": time.perf_counter() - began}
 
