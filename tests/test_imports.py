@@ -22,7 +22,8 @@ MAY_IMPORT = {
     "structures": NEUTRAL | {"inference"},
     "solvers": NEUTRAL | {"structures"},
     "estimators": NEUTRAL | {"structures", "solvers", "metrics", "plotting"},
-    "cli": {"estimators", "solvers", "datasets", "metrics", "plotting", "persistence", "maxmargin"},
+    "compilation": NEUTRAL | {"estimators", "structures", "solvers"},
+    "cli": {"compilation", "estimators", "solvers", "datasets", "metrics", "plotting", "persistence", "maxmargin"},
     "__main__": {"cli"},
     # leaves
     "datasets": set(),

@@ -1,6 +1,7 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
 from . import datasets, metrics, solvers, structures
+from .compilation import compile_models
 from .estimators import (
     Bipartite,
     BoxSVM,
@@ -38,6 +39,7 @@ __all__ = [
     "Tree",
     "TreeSVM",
     "bio_mask",
+    "compile_models",
     "datasets",
     "lam_grid",
     "metrics",

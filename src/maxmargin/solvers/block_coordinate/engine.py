@@ -87,7 +87,8 @@ class BlockEngine(Engine):
         return self.known_curvature
 
     def new_averaging(self) -> Any:
-        if not self.parts.averages or self.outer.averages_itself:
+        # without curvature every output is the truth, as with one class: nothing will change, nor need be compiled for
+        if not self.parts.averages or self.outer.averages_itself or self.known_curvature == 0.0:
             return NoAveraging()
         return WeightedAveraging.begin(self.problem, self.steps)
 

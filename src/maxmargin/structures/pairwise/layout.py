@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements
+from ..._compile import helper, implements, plain
 from ...inference.verbs import can_sum, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
@@ -169,8 +169,8 @@ def make_pairwise_problem(
         sites=sites,
         links=links,
         plan=plan,
-        labels=np.asarray(labels, np.int32),
-        cost=np.ascontiguousarray(cost, np.float64),
+        labels=plain(labels, np.int32),
+        cost=plain(cost, np.float64),
         loss_scale=1.0 / lengths if normalize else np.ones(n),
         weight=weight / weight.sum(),
         gram=gram,
