@@ -21,11 +21,12 @@ MAY_IMPORT = {
     "inference": NEUTRAL,
     "structures": NEUTRAL | {"inference"},
     "solvers": NEUTRAL | {"structures"},
-    "estimators": NEUTRAL | {"structures", "solvers", "metrics", "plotting"},
+    "estimators": NEUTRAL | {"structures", "solvers", "features", "metrics", "plotting"},
     "cli": {"estimators", "solvers", "datasets", "metrics", "plotting", "persistence", "maxmargin"},
     "__main__": {"cli"},
     # leaves
     "datasets": set(),
+    "features": NEUTRAL,
     "metrics": NEUTRAL,
     "plotting": set(),
     "persistence": {"estimators", "maxmargin"},

@@ -18,6 +18,7 @@ from .estimators import (
     lam_grid,
     regularization_path,
 )
+from .features import DictEncoder, DictHasher
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -27,6 +28,8 @@ __all__ = [
     "BoxSVM",
     "ChainSVM",
     "ChainSVMCV",
+    "DictEncoder",
+    "DictHasher",
     "Graph",
     "GraphSVM",
     "MatchingSVM",
