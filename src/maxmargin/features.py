@@ -2,19 +2,23 @@
 
 A string value means the feature ``name=value``, present; a number the feature ``name`` with that value; a list or set
 of strings one feature each: what scikit-learn's ``DictVectorizer`` makes of them. That joins name and value of every
-feature into a new string. Here pairs are looked up as they are, by iterators of C that walk through all dicts, and only
-what was never seen is looked at once more.
+feature into a new string, and looks it up among strings all over memory. Here iterators of C walk through all dicts
+and take the hash of every pair as it is, and a compiled table of hashes knows their columns. What it does not know is
+looked at once more: unknown strings are left out, numbers go by their names.
+
+Python's hashes of strings have 64 bits, drawn anew in every process: in 1e9 look-ups among 1e6 features the chance that
+one unknown pair is taken for a known one is 5e-5. Tables are made when first wanted, and not pickled. The empty string
+alone has a hash that is no secret, that of 0: pairs with it are looked at once more, too.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, count, pairwise, repeat
+from itertools import chain, compress, pairwise, repeat
 from numbers import Number
-from operator import itemgetter
 from typing import Any, NamedTuple, Self
 from zlib import crc32
 
@@ -23,10 +27,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._compile import kernel
+from ._compile import helper, kernel
 from ._parameters import check_count
 
-UNKNOWN, ZERO = -1, -2  # in place of columns: of what has none, and of known features that are 0
+UNKNOWN, UNSURE = -1, -2  # in place of a column: there is none; it depends on whether the value is "" or 0
 LISTS = (list, tuple, set, frozenset)
 
 
@@ -42,15 +46,32 @@ class Coded(NamedTuple):
 class Keys:
     """What the features of tokens are looked up by."""
 
-    by_token: Sequence[Collection]  # pairs (name, value), or attributes
+    tokens: Sequence[Collection]
     n: int
-    paired: bool
+    paired: bool  # pairs (name, value), or attributes
+    of_token: Callable[[Any], Iterable[Any]]
 
     def __iter__(self) -> Iterator[Any]:
-        return chain.from_iterable(self.by_token)
+        return chain.from_iterable(map(self.of_token, self.tokens))
 
-    def values(self, keys: Iterable[Any]) -> Iterable[Any]:
-        return map(itemgetter(1), keys) if self.paired else keys
+    def hashes(self) -> np.ndarray:
+        return np.fromiter(map(hash, self), np.int64, self.n)
+
+    def some(self, chosen: np.ndarray) -> list[Any]:
+        return list(compress(self, chosen.tobytes()))  # bytes give numbers, which are quicker than numpy's bools
+
+    @property
+    def is_sure(self) -> Callable[[Any], bool]:
+        """Whether the hash of a key says what it means: neither those of numbers nor those of empty strings do."""
+        return _is_sure_pair if self.paired else _is_text
+
+
+def _is_sure_pair(pair: tuple) -> bool:
+    return isinstance(pair[1], str) and pair[1] != ""
+
+
+def _is_text(key: Any) -> bool:
+    return isinstance(key, str)
 
 
 class TokenEncoder(TransformerMixin, BaseEstimator):
@@ -149,9 +170,7 @@ class DictEncoder(TokenEncoder):
 
     feature_names_: list
     vocabulary_: dict[Any, int]
-    _numeric: list[int]  # columns of features that came as numbers
     _oddly_named: dict[tuple, int]  # columns of pairs whose name is no string
-    _known_pairs: dict[tuple, int]  # made when first wanted
 
     def __init__(self, *, separator: str = "=", min_count: int = 1):
         self.separator = separator
@@ -228,52 +247,61 @@ class DictEncoder(TokenEncoder):
 
     def _learn(self, keys: Keys) -> tuple[np.ndarray, np.ndarray]:
         min_count = check_count("min_count", self.min_count)
-        first_seen: defaultdict[Any, int] = defaultdict(count().__next__)  # distinct keys, numbered as they come
-        codes = np.fromiter(map(first_seen.__getitem__, keys), np.int64, keys.n)
-        features = [feature_of(key, self.separator) for key in first_seen]
-        counts = np.bincount(codes, minlength=len(features)).tolist()
-        often: defaultdict[Any, int] = defaultdict(int)
-        for (name, _), times in zip(features, counts, strict=True):
-            often[name] += times
-        names = sorted(name for name, times in often.items() if times >= min_count)
-        vocabulary = {name: column for column, name in enumerate(names)}
+        codes, is_first = number_hashes(keys.hashes())
+        distinct = keys.some(is_first)
+        sure = np.fromiter(map(keys.is_sure, distinct), bool, len(distinct))
+        names = [feature_of(key, self.separator)[0] if one else None for key, one in zip(distinct, sure, strict=True)]
+        unsure = ~sure[codes]
+        rest = looked_at(list(zip(np.flatnonzero(unsure).tolist(), keys.some(unsure), strict=True)), self.separator)
 
-        columns = [vocabulary.get(name, UNKNOWN) for name, _ in features]
-        pairs = [(key, column) for key, column in zip(first_seen, columns, strict=True) if keys.paired and column >= 0]
-        self._numeric = sorted({column for (_, value), column in pairs if not isinstance(value, str)})
-        self._oddly_named = {
-            pair: column for pair, column in pairs if isinstance(pair[1], str) and not isinstance(pair[0], str)
-        }
-        self.feature_names_, self.vocabulary_ = names, vocabulary
-        self.__dict__.pop("_known_pairs", None)
-        return np.array(columns, np.int32)[codes], np.array([value for _, value in features], np.float64)[codes]
+        times = Counter(rest.names)
+        for name, one, count in zip(names, sure.tolist(), np.bincount(codes).tolist(), strict=True):
+            if one:
+                times[name] += count
+        kept = sorted(name for name, count in times.items() if count >= min_count)
+        vocabulary = {name: column for column, name in enumerate(kept)}
+        column_of = np.fromiter(map(vocabulary.get, names, repeat(UNKNOWN)), np.int32, len(names))
+        odd = [(key, column) for key, column in zip(distinct, column_of.tolist(), strict=True) if _is_odd(key)]
+        self._oddly_named = {key: column for key, column in odd if column != UNKNOWN}
+        self.feature_names_, self.vocabulary_ = kept, vocabulary
+        self._forget_tables()
+        return rest.filled_in(column_of[codes], vocabulary)
 
     def _columns(self, keys: Keys) -> tuple[np.ndarray, np.ndarray]:
-        known: dict[Any, int] = self._pairs if keys.paired else self.vocabulary_
-        columns = np.fromiter(map(known.get, keys, repeat(UNKNOWN)), np.int32, keys.n)
-        values, missed = np.ones(keys.n), columns == UNKNOWN
-        unseen = list(compress(keys, missed.tobytes()))  # bytes give numbers, which are quicker than numpy's bools
-        if not set(map(type, keys.values(unseen))) <= {str}:  # a string that is not known has no column
-            for at, key in zip(np.flatnonzero(missed).tolist(), unseen, strict=True):
-                name, values[at] = feature_of(key, self.separator)
-                columns[at] = self.vocabulary_.get(name, UNKNOWN)
-        return columns, values
+        columns = np.empty(keys.n, np.int32)
+        look_up(self._table_of(keys.paired), keys.hashes(), columns)
+        unseen = columns < 0
+        is_sure = keys.is_sure  # of such a key it says: there is no column
+        places = np.flatnonzero(unseen).tolist()
+        rest = [(at, key) for at, key in zip(places, keys.some(unseen), strict=True) if not is_sure(key)]
+        return looked_at(rest, self.separator).filled_in(columns, self.vocabulary_)
 
-    @property
+    def _table_of(self, paired: bool) -> np.ndarray:
+        """The columns of pairs, every way to cut a name in two, or of whole names, by their hashes."""
+        name = TABLES[paired]
+        if name not in self.__dict__:
+            known = self._pairs() if paired else self.vocabulary_
+            hashes = np.fromiter(map(hash, known), np.int64, len(known))
+            table = new_table(len(known))
+            fill_table(table, hashes, np.fromiter(known.values(), np.int64, len(known)))
+            self.__dict__[name] = table
+        return self.__dict__[name]
+
     def _pairs(self) -> dict[tuple, int]:
-        """Columns by name and value: every way to cut a name in two; 0 and 1 where numbers were seen."""
-        if "_known_pairs" not in self.__dict__:
-            known = dict(self._oddly_named)
-            for name, column in self.vocabulary_.items():
-                known.update(zip(_cuts(name, self.separator), repeat(column)))
-            for column in self._numeric:
-                name = self.feature_names_[column]
-                known[name, 1], known[name, 0] = column, ZERO
-            self._known_pairs = known
-        return self._known_pairs
+        known = dict(self._oddly_named)
+        for name, column in self.vocabulary_.items():
+            known.update((cut, column if cut[1] else UNSURE) for cut in _cuts(name, self.separator))
+        return known
+
+    def _forget_tables(self) -> None:
+        for name in TABLES:
+            self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_known_pairs"}
+        return {name: value for name, value in super().__getstate__().items() if name not in TABLES}
+
+
+TABLES = ("_table_of_names", "_table_of_pairs")  # of hashes that another process would not know
 
 
 class DictHasher(TokenEncoder):
@@ -328,14 +356,13 @@ class DictHasher(TokenEncoder):
         return width
 
     def _columns(self, keys: Keys) -> tuple[np.ndarray, np.ndarray]:
-        width, values = self._width, np.ones(keys.n)
         names: Iterable[Any] = map(self.separator.join, keys) if keys.paired else keys
         try:
-            return _hashed(names, keys.n, width), values
+            return _hashed(names, keys.n, self._width), np.ones(keys.n)
         except TypeError:  # not strings alone
             features = [feature_of(key, self.separator) for key in keys]
-        values[:] = [value for _, value in features]
-        return _hashed((str(name) for name, _ in features), keys.n, width), values
+        values = np.array([value for _, value in features], np.float64)
+        return _hashed((str(name) for name, _ in features), keys.n, self._width), values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -344,8 +371,8 @@ class DictHasher(TokenEncoder):
 
 
 def are_attributes(token: Any) -> bool:
-    """Whether a token is a list of attributes, one of them at least."""
-    return isinstance(token, LISTS) and len(token) > 0 and all(isinstance(one, str) for one in token)
+    """Whether a token is a list of attributes: with one string at least."""
+    return isinstance(token, LISTS) and any(isinstance(one, str) for one in token)
 
 
 def flat_tokens(X: Any) -> tuple[list[Any], np.ndarray | None]:
@@ -357,6 +384,29 @@ def flat_tokens(X: Any) -> tuple[list[Any], np.ndarray | None]:
     return list(chain.from_iterable(samples)), np.cumsum([0, *map(len, samples)])
 
 
+class Looked(NamedTuple):
+    """Features that their hashes do not tell."""
+
+    places: list[int]  # among all keys
+    names: list[Any]
+    values: list[float]
+
+    def filled_in(self, columns: np.ndarray, vocabulary: dict[Any, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Columns, and values: 1 but for these."""
+        values = np.ones(len(columns))
+        if self.names:
+            found = map(vocabulary.get, self.names, repeat(UNKNOWN))
+            columns[self.places] = np.fromiter(found, np.int32, len(self.names))
+            values[self.places] = self.values
+        return columns, values
+
+
+def looked_at(rest: list[tuple[int, Any]], separator: str) -> Looked:
+    """Names and values of keys, each with its place."""
+    features = [feature_of(key, separator) for _, key in rest]
+    return Looked([at for at, _ in rest], [name for name, _ in features], [value for _, value in features])
+
+
 def feature_of(key: Any, separator: str) -> tuple[Any, float]:
     """The name of the feature that a pair (name, value) or an attribute means, and its value."""
     if isinstance(key, str):
@@ -366,14 +416,20 @@ def feature_of(key: Any, separator: str) -> tuple[Any, float]:
     name, value = key
     if isinstance(value, str):
         return f"{name}{separator}{value}", 1.0
+    if isinstance(value, (float, Number, np.bool_)):
+        return name, float(value)  # type: ignore[arg-type]
     if value is None:
         return name, np.nan
-    if isinstance(value, (Number, np.bool_)):
-        return name, float(value)  # type: ignore[arg-type]
-    raise TypeError(
-        f"Unsupported value {value!r} of type {type(value).__name__} for {name!r}: "
-        "give a string, a number, or a list of strings"
-    )
+    raise TypeError(_unsupported(name, value))
+
+
+def _unsupported(name: Any, value: Any) -> str:
+    wanted = "give a string, a number, or a list of strings"
+    return f"Unsupported value {value!r} of type {type(value).__name__} for {name!r}: {wanted}"
+
+
+def _is_odd(key: Any) -> bool:
+    return isinstance(key, tuple) and not isinstance(key[0], str)
 
 
 def _read(tokens: Sequence[Any], find: Callable[[Keys], tuple[np.ndarray, np.ndarray]]) -> Coded:
@@ -382,29 +438,31 @@ def _read(tokens: Sequence[Any], find: Callable[[Keys], tuple[np.ndarray, np.nda
     if not all(issubclass(kind, Mapping if paired else LISTS) for kind in kinds):
         raise TypeError(f"tokens must be all dicts or all lists of strings, got {sorted(map(str, kinds))}")
     if not paired:
-        return _coded(tokens, False, find)
+        return _coded(tokens, False, iter, find)
     try:
-        return _coded(list(map(dict.items, tokens)), True, find)
+        return _coded(tokens, True, dict.items, find)
     except TypeError:  # values that are lists, mappings other than dicts; what is wrong is so still
-        return _coded([list(_listed_pairs(token)) for token in tokens], True, find)
+        return _coded([list(_listed_pairs(token)) for token in tokens], True, iter, find)
 
 
 def _listed_pairs(token: Mapping) -> Iterator[tuple]:
     """Name and value of each feature, those of lists one by one."""
     for name, value in token.items():
-        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        if isinstance(value, str) or not isinstance(value, Iterable):
             yield name, value
             continue
+        if isinstance(value, Mapping):
+            raise TypeError(_unsupported(name, value))
         for one in value:
             if not isinstance(one, str):
                 raise TypeError(f"Unsupported type {type(one).__name__} in the list of {name!r}: give strings")
             yield name, one
 
 
-def _coded(by_token: Sequence[Collection], paired: bool, find: Callable[[Keys], Any]) -> Coded:
-    indptr = np.zeros(len(by_token) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, by_token), np.int64, len(by_token)), out=indptr[1:])
-    indices, data = find(Keys(by_token, int(indptr[-1]), paired))
+def _coded(tokens: Sequence[Collection], paired: bool, of_token: Callable, find: Callable[[Keys], Any]) -> Coded:
+    indptr = np.zeros(len(tokens) + 1, np.int64)
+    np.fromiter(map(len, tokens), np.int64, len(tokens)).cumsum(out=indptr[1:])
+    indices, data = find(Keys(tokens, int(indptr[-1]), paired, of_token))
     size = tidy_rows(indices, data, indptr)
     return Coded(data[:size], indices[:size], indptr)
 
@@ -420,6 +478,63 @@ def _cuts(name: Any, separator: str) -> Iterator[tuple[str, str]]:
 def _hashed(names: Iterable[str], n: int, width: int) -> np.ndarray:
     as_bytes = map(str.encode, names, repeat("utf-8"), repeat("surrogatepass"))
     return (np.fromiter(map(crc32, as_bytes), np.uint32, n) % width).astype(np.int32)
+
+
+def new_table(n: int) -> np.ndarray:
+    """Room for n hashes and what they stand for, in pairs."""
+    table = np.empty((2 << max(n, 4).bit_length(), 2), np.int64)
+    table[:, 1] = UNKNOWN
+    return table
+
+
+def number_hashes(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number distinct hashes in the order of their first places; also whether a place is a first one."""
+    codes, is_first = np.empty(len(hashes), np.int64), np.zeros(len(hashes), bool)
+    table, done, n = new_table(1 << 10), 0, 0
+    while True:
+        done, n = number_some(table, hashes, done, n, codes, is_first)
+        if done == len(hashes):
+            return codes, is_first
+        table = new_table(4 * n)
+        fill_table(table, hashes[is_first], np.arange(n))
+
+
+@helper
+def place_in(table, one):
+    """Where a hash is in the table, or would be."""
+    mask = len(table) - 1
+    at = one & mask
+    while table[at, 1] != UNKNOWN and table[at, 0] != one:
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def fill_table(table, hashes, columns):
+    for p in range(len(hashes)):
+        at = place_in(table, hashes[p])
+        table[at, 0], table[at, 1] = hashes[p], columns[p]
+
+
+@kernel
+def look_up(table, hashes, columns):
+    for p in range(len(hashes)):
+        columns[p] = table[place_in(table, hashes[p]), 1]
+
+
+@kernel
+def number_some(table, hashes, done, n, codes, is_first):
+    """Go on numbering from place `done`, after n distinct ones, until all is done or half of the table is full."""
+    for p in range(done, len(hashes)):
+        if 2 * n >= len(table):
+            return p, n
+        at = place_in(table, hashes[p])
+        if table[at, 1] == UNKNOWN:
+            table[at, 0], table[at, 1] = hashes[p], n
+            is_first[p] = True
+            n += 1
+        codes[p] = table[at, 1]
+    return len(hashes), n
 
 
 @kernel

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count, check_positive
 from ..structures.graphs import MARGINALS, MAX_MARGINALS, TOP
@@ -40,6 +41,11 @@ class LabelingEstimator(MaxMarginEstimator):
     def _answers(self) -> frozenset[str]:
         """What may be asked beside the best labeling."""
         return frozenset({TOP, MAX_MARGINALS, MARGINALS})
+
+    def _check_fitted(self) -> None:
+        """As scikit-learn does, which takes a while: a short sentence would feel it."""
+        if not hasattr(self, "classes_"):
+            check_is_fitted(self)
 
     @abstractmethod
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:

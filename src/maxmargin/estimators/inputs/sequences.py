@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...features import LISTS, DictEncoder, are_attributes
+from ...structures.rows import CodedRows
 from .arrays import as_array, as_float64, refuse_mask, rows_of, take
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
@@ -18,13 +19,18 @@ _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 class Stacked(NamedTuple):
     """All positions of all sequences under each other; sequence i is ``rows[offsets[i]:offsets[i + 1]]``."""
 
-    rows: np.ndarray | sp.csr_matrix  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
+    rows: np.ndarray | sp.csr_matrix | CodedRows  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
     offsets: np.ndarray  # int64, (n + 1,)
     flat: bool  # one stacked matrix was given, so outputs are flat too
 
     @property
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
+
+    @property
+    def matrix(self) -> np.ndarray | sp.csr_matrix:
+        """The rows as an array or a matrix of scipy."""
+        return as_csr(self.rows) if isinstance(self.rows, CodedRows) else self.rows
 
     def take(self, kept: np.ndarray) -> Stacked:
         """Some of the sequences."""
@@ -59,9 +65,10 @@ def stack_sequences(
     if not flat and len(X) == 0:
         raise ValueError(f"{name} is empty: found 0 sample(s) while a minimum of 1 is required.")
 
+    rows: Any = None
+    blocks: list[Any] = []
     if dicts:
         rows, offsets = _vectorize(X, vectorizer, name)
-        blocks = [rows]
     elif listed:
         blocks = [_matrix(x, f"{name}, sample {i}") for i, x in enumerate(X)]
         _check_alike(blocks, name)
@@ -74,7 +81,7 @@ def stack_sequences(
         offsets = np.arange(X.shape[0] + 1, dtype=np.int64) * X.shape[1]
         blocks = [_matrix(X.reshape(-1, X.shape[2]), name, lambda row: place_of(name, offsets, row))]
 
-    width = blocks[0].shape[1]
+    width = (rows if dicts else blocks[0]).shape[1]
     if n_features is not None and width != n_features:
         raise ValueError(f"{name} has {width} features, but {estimator} is expecting {n_features} features as input.")
     if not dicts:
@@ -221,10 +228,12 @@ def _check_alike(blocks: list[Any], name: str) -> None:
             raise ValueError(f"{name}, sample {i}: {block.shape[1]} features, but sample 0 has {width}")
 
 
-def _vectorize(X: Any, vectorizer: DictEncoder | None, name: str) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Rows of feature dicts, canonical, and where sequences begin."""
+def _vectorize(X: Any, vectorizer: DictEncoder | None, name: str) -> tuple[CodedRows | sp.csr_matrix, np.ndarray]:
+    """Rows of feature dicts, canonical, and where sequences begin; a matrix of scipy where features are learned."""
     if vectorizer is None:
-        raise ValueError(f"{name} holds feature dicts, but the model was fitted without: give arrays as in fit")
+        raise ValueError(
+            f"{name} holds feature dicts or attributes, but the model was fitted without: give arrays as in fit"
+        )
     for i, sample in enumerate(X):
         _check_tokens(sample, f"{name}, sample {i}")
     offsets, tokens = _offsets_of(list(map(len, X))), list(chain.from_iterable(X))
@@ -234,12 +243,16 @@ def _vectorize(X: Any, vectorizer: DictEncoder | None, name: str) -> tuple[sp.cs
     except (TypeError, ValueError, OverflowError) as error:
         _raise_for_token(tokens, offsets, name)
         raise _retold(error, name) from error
-    shape = (len(tokens), len(vectorizer.feature_names_))
-    _check_shape(shape, name)
-    rows = sp.csr_matrix(coded, shape=shape)
-    rows.has_canonical_format = True
-    rows.indptr = coded.indptr  # scipy gives both index arrays the same dtype
-    return rows, offsets
+    rows = CodedRows(*coded, len(vectorizer.feature_names_))
+    _check_shape(rows.shape, name)
+    return rows if fitted else as_csr(rows), offsets
+
+
+def as_csr(rows: CodedRows) -> sp.csr_matrix:
+    matrix = sp.csr_matrix(rows[:3], shape=rows.shape)
+    matrix.has_canonical_format = True
+    matrix.indptr = rows.indptr  # scipy gives both index arrays the same dtype
+    return matrix
 
 
 def _check_tokens(sample: Any, where: str) -> None:
@@ -300,7 +313,8 @@ def _join_csr(blocks: list[Any], name: str) -> sp.csr_matrix:
 
 
 def _check_finite(rows: Any, offsets: np.ndarray, name: str) -> None:
-    values = rows.data if sp.issparse(rows) else rows.reshape(-1)
+    is_sparse = not isinstance(rows, np.ndarray)
+    values = rows.data if is_sparse else rows.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # needs no memory; finite values whose sum overflows are looked at below
             return
@@ -309,7 +323,7 @@ def _check_finite(rows: Any, offsets: np.ndarray, name: str) -> None:
         if wrong.any():
             k = start + int(wrong.argmax())
             row, column = divmod(k, rows.shape[1])
-            if sp.issparse(rows):
+            if is_sparse:
                 row, column = int(np.searchsorted(rows.indptr, k, side="right")) - 1, rows.indices[k]
             what = "NaN" if np.isnan(values[k]) else "infinity or a value too large for float64"
             raise ValueError(
