@@ -13,7 +13,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import make_pipeline
 
 from maxmargin import ChainSVM, DictEncoder, DictHasher
-from maxmargin.features import fill_table, look_up, new_table, number_hashes, tidy_rows
+from maxmargin.features.tables import fill_table, look_up, new_table, number_hashes, tidy_rows
 
 NAMES = st.sampled_from(["w", "w=", "a=b", "a", "", "pos", "bias"])
 TEXTS = st.sampled_from(["the", "=", "b=c", "c", "", "x"])
