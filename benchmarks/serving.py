@@ -6,6 +6,7 @@ so they are trained for a moment only. CPU seconds, in turn, medians.
 
 Read: what comes before learning, dicts to encoded problem (`ChainSVM.encode`) and to CRFsuite's trainer.
 Dicts: feature dicts to labels. Prepared: CSR matrices to labels, and CRFsuite's own ItemSequences.
+Needs python-crfsuite (``pip install "maxmargin[bench]"``). Run: python -m benchmarks.serving [--quick]
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks._report import Bar, arguments, finish, time_in_turn
-from maxmargin import ChainSVM
-from maxmargin.datasets import fetch_conll2000
+from maxmargin import ChainSVM, datasets
 from maxmargin.datasets._conll2000 import TEMPLATES
+
+from ._report import Bar, arguments, finish, time_in_turn
 
 MIN_COUNT = 3
 ONES = 60  # sentences whose latency is measured, one by one
@@ -56,7 +57,7 @@ def sentences_of(words: list[np.ndarray], tags: list[np.ndarray]) -> list[list[d
 
 
 def load(n_train: int | None, n_test: int | None) -> Texts:
-    data = fetch_conll2000()
+    data = datasets.fetch_conll2000()
     X_train = sentences_of(data.words_train[:n_train], data.pos_train[:n_train])
     counts = Counter(chain.from_iterable(map(dict.items, chain.from_iterable(X_train))))
     often = {pair for pair, count in counts.items() if count >= MIN_COUNT}
