@@ -1,8 +1,9 @@
 """A tagger in service: tokens a second and the latency of one sentence, beside python-crfsuite on the same dicts.
 
 CoNLL-2000 with the templates of CRFsuite's chunking tutorial, features that occur three times or more: 75,000 of them,
-22 labels, 1.6 million weights on both sides (CRFsuite with all states). How good the models are does not matter here,
-so they are trained for a moment only. CPU seconds, in turn, medians.
+22 labels, 1.6 million weights. CRFsuite twice: as it comes, with weights only for pairs of feature and label that were
+seen together, and with all states, as many weights as ours. How good the models are does not matter here, so they are
+trained for a moment only. CPU seconds, in turn, medians.
 
 Read: what comes before learning, dicts to encoded problem (`ChainSVM.encode`) and to CRFsuite's trainer.
 Dicts: feature dicts to labels. Prepared: CSR matrices to labels, and CRFsuite's own ItemSequences.
@@ -15,6 +16,7 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +29,7 @@ from maxmargin.datasets._conll2000 import TEMPLATES
 from ._report import Bar, arguments, finish, time_in_turn
 
 MIN_COUNT = 3
+OURS, PLAIN, ALL_STATES = "maxmargin", "CRFsuite", "CRFsuite, all states"
 ONES = 60  # sentences whose latency is measured, one by one
 
 
@@ -68,10 +71,10 @@ def load(n_train: int | None, n_test: int | None) -> Texts:
     )
 
 
-def crfsuite_trainer(texts: Texts) -> Any:
+def crfsuite_trainer(texts: Texts, all_states: bool = False) -> Any:
     import pycrfsuite
 
-    trainer = pycrfsuite.Trainer(verbose=False, params={"max_iterations": 1, "feature.possible_states": True})
+    trainer = pycrfsuite.Trainer(verbose=False, params={"max_iterations": 1, "feature.possible_states": all_states})
     for sentence, labels in zip(texts.X_train, texts.y_train, strict=True):
         trainer.append(pycrfsuite.ItemSequence(sentence), labels)
     return trainer
@@ -88,6 +91,11 @@ def crfsuite_tagger(trainer: Any) -> Any:
     return tagger
 
 
+def tag_prepared(tagger: Any, sequence: Any) -> Any:
+    tagger.set(sequence)
+    return tagger.tag()
+
+
 def per_sentence(call: Callable[[Any], Any], sentences: list[Any]) -> Callable[[int], None]:
     def all_of_them(turn: int) -> None:
         for sentence in sentences:
@@ -96,71 +104,75 @@ def per_sentence(call: Callable[[Any], Any], sentences: list[Any]) -> Callable[[
     return all_of_them
 
 
-def main() -> None:
-    given = arguments(__doc__)
+def calls_of(model: ChainSVM, taggers: dict[str, Any], texts: Texts) -> dict[str, Callable[[int], None]]:
+    """What is timed, by what is done and who does it."""
     import pycrfsuite
 
-    texts = load(1500 if given.quick else None, 400 if given.quick else None)
-    rounds = 3 if given.quick else 5
-    n_train, n_test = (sum(map(len, X)) for X in (texts.X_train, texts.X_test))
+    some = np.linspace(0, len(texts.X_test) - 1, ONES).astype(int)
+    rows = [model.vectorizer_.transform(sentence) for sentence in texts.X_test]
+    items = [pycrfsuite.ItemSequence(sentence) for sentence in texts.X_test]
+    few, few_rows, few_items = ([every[i] for i in some] for every in (texts.X_test, rows, items))
+    calls: dict[str, Callable[[int], None]] = {
+        f"dicts, {OURS}": lambda turn: model.predict(texts.X_test),
+        f"prepared, {OURS}": lambda turn: model.predict(rows),
+        f"one of dicts, {OURS}": per_sentence(lambda sentence: model.predict([sentence]), few),
+        f"one prepared, {OURS}": per_sentence(lambda one: model.predict([one]), few_rows),
+    }
+    for name, tagger in taggers.items():
+        calls[f"dicts, {name}"] = per_sentence(tagger.tag, texts.X_test)
+        calls[f"prepared, {name}"] = per_sentence(partial(tag_prepared, tagger), items)
+        calls[f"one of dicts, {name}"] = per_sentence(tagger.tag, few)
+        calls[f"one prepared, {name}"] = per_sentence(partial(tag_prepared, tagger), few_items)
+    return calls
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    texts = load(1500 if quick else None, 400 if quick else None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one pass does not converge
         model = ChainSVM(lam=1e-3, max_passes=1, random_state=0).fit(texts.X_train, texts.y_train)
-    tagger = crfsuite_tagger(crfsuite_trainer(texts))
-    prepared = [model.vectorizer_.transform(sentence) for sentence in texts.X_test]
-    items = [pycrfsuite.ItemSequence(sentence) for sentence in texts.X_test]
-    some = np.linspace(0, len(texts.X_test) - 1, ONES).astype(int)
-    n_some = sum(len(texts.X_test[i]) for i in some)
+    taggers = {name: crfsuite_tagger(crfsuite_trainer(texts, name == ALL_STATES)) for name in (PLAIN, ALL_STATES)}
+    seconds = time_in_turn(calls_of(model, taggers, texts), 3 if quick else 5)
+    reading = {
+        f"read, {OURS}": lambda turn: model.encode(texts.X_train, texts.y_train),
+        f"read, {PLAIN}": lambda turn: crfsuite_trainer(texts),
+    }
+    seconds |= time_in_turn(reading, 1 if quick else 3, warm_up=1)
+    took = {name: float(np.median(values)) for name, values in seconds.items()}
+    took[f"read, {ALL_STATES}"] = took[f"read, {PLAIN}"]  # the same: it has not begun to learn
+    report(model, texts, took)
+    finish(bars_of(took))
 
-    def tag_prepared(sequence: Any) -> Any:
-        tagger.set(sequence)
-        return tagger.tag()
 
-    few = [texts.X_test[i] for i in some]
-    seconds = time_in_turn(
-        {
-            "dicts": lambda turn: model.predict(texts.X_test),
-            "dicts, CRFsuite": per_sentence(tagger.tag, texts.X_test),
-            "prepared": lambda turn: model.predict(prepared),
-            "prepared, CRFsuite": per_sentence(tag_prepared, items),
-            "one by one": per_sentence(lambda sentence: model.predict([sentence]), few),
-            "one by one, CRFsuite": per_sentence(tagger.tag, few),
-            "one prepared": per_sentence(lambda rows: model.predict([rows]), [prepared[i] for i in some]),
-            "one prepared, CRFsuite": per_sentence(tag_prepared, [items[i] for i in some]),
-        },
-        rounds,
-    )
-    reading = time_in_turn(
-        {
-            "read": lambda turn: model.encode(texts.X_train, texts.y_train),
-            "read, CRFsuite": lambda turn: crfsuite_trainer(texts),
-        },
-        1 if given.quick else 3,
-        warm_up=1,
-    )
-    took = {name: float(np.median(values)) for name, values in {**seconds, **reading}.items()}
+def report(model: ChainSVM, texts: Texts, took: dict[str, float]) -> None:
+    n_train, n_test = (sum(map(len, X)) for X in (texts.X_train, texts.X_test))
+    sides = (OURS, PLAIN, ALL_STATES)
+    print(f"{model.n_features_in_} features, {len(model.classes_)} labels, {model.coef_.size} weights of features")
+    print(f"{'':28}" + "".join(f"{side:>22}" for side in sides))
+    for what, n in {"dicts": n_test, "prepared": n_test, "read": n_train}.items():
+        speeds = "".join(f"{n / took[f'{what}, {side}']:22,.0f}" for side in sides)
+        print(f"{what + ', tokens a second':28}{speeds}")
+    for what in ("one of dicts", "one prepared"):
+        times = "".join(f"{1e3 * took[f'{what}, {side}'] / ONES:22.3f}" for side in sides)
+        print(f"{what + ', ms a sentence':28}{times}")
 
-    n_features = model.n_features_in_
-    print(f"{n_features} features, {len(model.classes_)} labels, {model._weights.flat.size} weights")
-    print(f"{'':24}{'ours':>14}{'CRFsuite':>14}")
-    for name, n in {"dicts": n_test, "prepared": n_test, "read": n_train}.items():
-        print(f"{name + ', tokens a second':24}{n / took[name]:14,.0f}{n / took[name + ', CRFsuite']:14,.0f}")
-    for name in ("one by one", "one prepared"):
-        ours, theirs = took[name] / ONES, took[name + ", CRFsuite"] / ONES
-        print(f"{name + ', ms':24}{1e3 * ours:14.3f}{1e3 * theirs:14.3f}   ({n_some / ONES:.0f} tokens on average)")
 
-    def faster(name: str) -> float:
-        return took[f"{name}, CRFsuite"] / took[name]
-
-    finish(
-        [
-            Bar("dicts, tokens a second over CRFsuite's", faster("dicts"), 1.0, at_least=True),
-            Bar("CSR, tokens a second over CRFsuite's prepared items", faster("prepared"), 1.0, at_least=True),
-            Bar("reading dicts for fit, tokens a second over CRFsuite's", faster("read"), 1.0, at_least=True),
-            Bar("one sentence of dicts, time over CRFsuite's", 1.0 / faster("one by one"), 2.0),
-            Bar("one sentence of CSR, time over CRFsuite's prepared items", 1.0 / faster("one prepared"), 2.0),
+def bars_of(took: dict[str, float]) -> list[Bar]:
+    bars = []
+    for side in (PLAIN, ALL_STATES):
+        ratio = {
+            what: took[f"{what}, {OURS}"] / took[f"{what}, {side}"]
+            for what in ("dicts", "prepared", "one of dicts", "one prepared")
+        }
+        bars += [
+            Bar(f"dicts, tokens a second over {side}", 1.0 / ratio["dicts"], 1.0, at_least=True),
+            Bar(f"CSR, tokens a second over items of {side}", 1.0 / ratio["prepared"], 1.0, at_least=True),
+            Bar(f"one sentence of dicts, time over {side}", ratio["one of dicts"], 2.0),
+            Bar(f"one sentence of CSR, time over items of {side}", ratio["one prepared"], 2.0),
         ]
-    )
+    reading = took[f"read, {PLAIN}"] / took[f"read, {OURS}"]
+    return [*bars, Bar(f"reading dicts for fit, tokens a second over {PLAIN}", reading, 1.0, at_least=True)]
 
 
 if __name__ == "__main__":
