@@ -51,6 +51,14 @@ def test_benchmark_runs(name, monkeypatch, capsys):
     assert_runs(name, module, monkeypatch, capsys)
 
 
+@needs_data
+def test_serving_runs(monkeypatch, capsys):
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.setattr(datasets, "fetch_conll2000", sliced(datasets.fetch_conll2000, 40))
+    assert_runs("serving", importlib.import_module("benchmarks.serving"), monkeypatch, capsys)
+
+
 def assert_runs(name, module, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
     with pytest.raises(SystemExit) as stop, threadpool_limits(1):  # as a benchmark run from the shell: few data

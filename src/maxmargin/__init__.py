@@ -19,6 +19,7 @@ from .estimators import (
     lam_grid,
     regularization_path,
 )
+from .features import DictEncoder, DictHasher
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -28,6 +29,8 @@ __all__ = [
     "BoxSVM",
     "ChainSVM",
     "ChainSVMCV",
+    "DictEncoder",
+    "DictHasher",
     "Graph",
     "GraphSVM",
     "MatchingSVM",

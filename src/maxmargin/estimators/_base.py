@@ -18,7 +18,7 @@ from ..structures.fingerprint import fingerprint
 from ._encoded import Encoded
 
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
-BY_KIND = ("_weights", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
+BY_KIND = ("_weights", "support_", "support_vectors_", "dual_coef_", "feature_names_in_", "temperature_")
 
 
 def parameters_of(estimator: type) -> list[str]:

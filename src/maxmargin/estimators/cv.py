@@ -119,8 +119,10 @@ class ChainSVMCV(PathCV, ChainSVM):
         E, the number of features of transitions; None where X came without.
     transition_mask_ : TransitionMask
         What was allowed.
-    vectorizer_ : DictVectorizer or None
+    vectorizer_ : DictEncoder or None
         What makes features of dicts; None where X came without.
+    temperature_ : float
+        What marginals divide scores by; only after `calibrate`.
     primal_ : float
         The training objective of the weights.
     dual_ : float

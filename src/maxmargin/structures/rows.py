@@ -27,6 +27,19 @@ class SparseRows(NamedTuple):
     data: np.ndarray  # (nnz,) float64
 
 
+class CodedRows(NamedTuple):
+    """A CSR matrix by its arrays, sorted and without duplicates: scipy takes longer to make one than we to score it."""
+
+    data: np.ndarray  # (nnz,) float64
+    indices: np.ndarray  # (nnz,) int32
+    indptr: np.ndarray  # (N + 1,) int64
+    width: int  # F
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.indptr) - 1, self.width
+
+
 class KernelRows(NamedTuple):
     """Positions known by their kernel values with each other.
 
@@ -45,6 +58,8 @@ def as_rows(matrix: Any) -> Rows:
     """Rows over a float64 matrix; a dense one with few non-zeros is stored sparse. Kernel rows stay as they are."""
     if isinstance(matrix, KernelRows):
         return KernelRows(plain(matrix.gram, np.float64))
+    if isinstance(matrix, CodedRows):
+        return SparseRows(matrix.indptr, matrix.indices, matrix.data)
     if not sparse.issparse(matrix):
         dense = DenseRows(plain(matrix, np.float64))
         return dense if is_dense(matrix) else _compress(dense, np.count_nonzero(matrix, axis=1))

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
+from ...features import LISTS, DictEncoder, are_attributes
+from ...structures.rows import CodedRows
 from .arrays import as_array, as_float64, refuse_mask, rows_of, take
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
@@ -19,13 +19,18 @@ _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 class Stacked(NamedTuple):
     """All positions of all sequences under each other; sequence i is ``rows[offsets[i]:offsets[i + 1]]``."""
 
-    rows: np.ndarray | sp.csr_matrix  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
+    rows: np.ndarray | sp.csr_matrix | CodedRows  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
     offsets: np.ndarray  # int64, (n + 1,)
     flat: bool  # one stacked matrix was given, so outputs are flat too
 
     @property
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
+
+    @property
+    def matrix(self) -> np.ndarray | sp.csr_matrix:
+        """The rows as an array or a matrix of scipy."""
+        return as_csr(self.rows) if isinstance(self.rows, CodedRows) else self.rows
 
     def take(self, kept: np.ndarray) -> Stacked:
         """Some of the sequences."""
@@ -60,8 +65,10 @@ def stack_sequences(
     if not flat and len(X) == 0:
         raise ValueError(f"{name} is empty: found 0 sample(s) while a minimum of 1 is required.")
 
+    rows: Any = None
+    blocks: list[Any] = []
     if dicts:
-        blocks, offsets = _vectorize(X, vectorizer, name)
+        rows, offsets = _vectorize(X, vectorizer, name)
     elif listed:
         blocks = [_matrix(x, f"{name}, sample {i}") for i, x in enumerate(X)]
         _check_alike(blocks, name)
@@ -74,10 +81,11 @@ def stack_sequences(
         offsets = np.arange(X.shape[0] + 1, dtype=np.int64) * X.shape[1]
         blocks = [_matrix(X.reshape(-1, X.shape[2]), name, lambda row: place_of(name, offsets, row))]
 
-    width = blocks[0].shape[1]
+    width = (rows if dicts else blocks[0]).shape[1]
     if n_features is not None and width != n_features:
         raise ValueError(f"{name} has {width} features, but {estimator} is expecting {n_features} features as input.")
-    rows = _join_csr(blocks, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
+    if not dicts:
+        rows = _join_csr(blocks, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
     _check_finite(rows, offsets, name)
     return Stacked(rows, offsets, flat)
 
@@ -102,17 +110,13 @@ def _is_pair(sample: Any) -> bool:
     return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
 
 
-def new_vectorizer(X: Any = None) -> Any:
-    """A vectorizer of feature dicts; None where X is given, and holds none."""
-    if X is not None and not needs_vectorizer(X):
-        return None
-    from sklearn.feature_extraction import DictVectorizer  # imports what reads text, too
-
-    return DictVectorizer()
+def new_vectorizer(X: Any = None) -> DictEncoder | None:
+    """What makes rows of feature dicts; None where X is given, and holds none."""
+    return DictEncoder() if X is None or needs_vectorizer(X) else None
 
 
 def needs_vectorizer(X: Any) -> bool:
-    """Whether X holds, per sequence, a list of feature dicts."""
+    """Whether X holds, per sequence, a list of feature dicts or of lists of attributes."""
     if not isinstance(X, (list, tuple)):
         if sp.issparse(X) or not hasattr(X, "__array__"):
             return False
@@ -124,8 +128,9 @@ def needs_vectorizer(X: Any) -> bool:
     for sample in X:
         if not isinstance(sample, (list, tuple, np.ndarray)) or getattr(sample, "ndim", 1) == 0:
             return False
-        if len(sample) > 0:
-            return isinstance(sample[0], Mapping)
+        for token in sample:
+            if not (isinstance(token, LISTS) and len(token) == 0):  # else the next one tells
+                return isinstance(token, Mapping) or are_attributes(token)
     return False
 
 
@@ -223,38 +228,50 @@ def _check_alike(blocks: list[Any], name: str) -> None:
             raise ValueError(f"{name}, sample {i}: {block.shape[1]} features, but sample 0 has {width}")
 
 
-def _vectorize(X: Any, vectorizer: Any, name: str) -> tuple[list[Any], np.ndarray]:
+def _vectorize(X: Any, vectorizer: DictEncoder | None, name: str) -> tuple[CodedRows | sp.csr_matrix, np.ndarray]:
+    """Rows of feature dicts, canonical, and where sequences begin; a matrix of scipy where features are learned."""
     if vectorizer is None:
-        raise ValueError(f"{name} holds feature dicts, but the model was fitted without: give arrays as in fit")
+        raise ValueError(
+            f"{name} holds feature dicts or attributes, but the model was fitted without: give arrays as in fit"
+        )
     for i, sample in enumerate(X):
-        if not isinstance(sample, (list, tuple, np.ndarray)):
-            raise TypeError(f"{name}, sample {i}: expected a list of feature dicts, got {type(sample).__name__}")
-        if len(sample) == 0:
-            _check_shape((0,), f"{name}, sample {i}")
-        if not all(issubclass(kind, Mapping) for kind in set(map(type, sample))):
-            t = next(t for t, features in enumerate(sample) if not isinstance(features, Mapping))
-            raise TypeError(
-                f"{name}, sample {i}, position {t}: expected a feature dict, got {type(sample[t]).__name__}"
-            )
-    offsets = _offsets_of([len(sample) for sample in X])
+        _check_tokens(sample, f"{name}, sample {i}")
+    offsets, tokens = _offsets_of(list(map(len, X))), list(chain.from_iterable(X))
+    fitted = hasattr(vectorizer, "vocabulary_")
     try:
-        check_is_fitted(vectorizer)
-        transform = vectorizer.transform
-    except NotFittedError:
-        transform = vectorizer.fit_transform
-    try:
-        rows = transform(chain.from_iterable(X))
+        coded = vectorizer.encode(tokens) if fitted else vectorizer.fit_encode(tokens)
     except (TypeError, ValueError, OverflowError) as error:
-        _raise_for_dict(X, offsets, name)
+        _raise_for_token(tokens, offsets, name)
         raise _retold(error, name) from error
-    return [_matrix(rows, name)], offsets
+    rows = CodedRows(*coded, len(vectorizer.feature_names_))
+    _check_shape(rows.shape, name)
+    return rows if fitted else as_csr(rows), offsets
 
 
-def _raise_for_dict(X: Any, offsets: np.ndarray, name: str) -> None:
-    """Name the position whose features a vectorizer cannot take, tried one by one."""
-    for row, features in enumerate(chain.from_iterable(X)):
+def as_csr(rows: CodedRows) -> sp.csr_matrix:
+    matrix = sp.csr_matrix(rows[:3], shape=rows.shape)
+    matrix.has_canonical_format = True
+    matrix.indptr = rows.indptr  # scipy gives both index arrays the same dtype
+    return matrix
+
+
+def _check_tokens(sample: Any, where: str) -> None:
+    if not isinstance(sample, (list, tuple, np.ndarray)):
+        raise TypeError(f"{where}: expected a list of feature dicts, got {type(sample).__name__}")
+    if len(sample) == 0:
+        _check_shape((0,), where)
+    wanted = Mapping if isinstance(sample[0], Mapping) else LISTS
+    if not all(issubclass(kind, wanted) for kind in set(map(type, sample))):
+        t = next(t for t, token in enumerate(sample) if not isinstance(token, wanted))
+        what = "a feature dict" if wanted is Mapping else "a feature dict or a list of attributes"
+        raise TypeError(f"{where}, position {t}: expected {what}, got {type(sample[t]).__name__}")
+
+
+def _raise_for_token(tokens: list[Any], offsets: np.ndarray, name: str) -> None:
+    """Name the position whose features cannot be read, tried one by one."""
+    for row, token in enumerate(tokens):
         try:
-            new_vectorizer().fit_transform([features])
+            DictEncoder().fit_encode([token])
         except (TypeError, ValueError, OverflowError) as error:
             raise _retold(error, place_of(name, offsets, row)) from error
 
@@ -296,7 +313,8 @@ def _join_csr(blocks: list[Any], name: str) -> sp.csr_matrix:
 
 
 def _check_finite(rows: Any, offsets: np.ndarray, name: str) -> None:
-    values = rows.data if sp.issparse(rows) else rows.reshape(-1)
+    is_sparse = not isinstance(rows, np.ndarray)
+    values = rows.data if is_sparse else rows.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # needs no memory; finite values whose sum overflows are looked at below
             return
@@ -305,7 +323,7 @@ def _check_finite(rows: Any, offsets: np.ndarray, name: str) -> None:
         if wrong.any():
             k = start + int(wrong.argmax())
             row, column = divmod(k, rows.shape[1])
-            if sp.issparse(rows):
+            if is_sparse:
                 row, column = int(np.searchsorted(rows.indptr, k, side="right")) - 1, rows.indices[k]
             what = "NaN" if np.isnan(values[k]) else "infinity or a value too large for float64"
             raise ValueError(
