@@ -154,6 +154,15 @@ class Engine(ABC):
         mark = fingerprint(self.problem)
         return State(self.family, mark, self.lam, self.objective.box, self.steps, draws, kept)
 
+    def hinges(self, w: np.ndarray) -> np.ndarray:
+        """Exact hinges at w; a run that has another kernel compiled anyway finds them by that."""
+        return self.passes.hinges(w)
+
+    def hinge_loss(self, w: np.ndarray) -> float:
+        """The exact hinge loss of weights; a pass of oracle calls."""
+        self.oracle_calls += self.n
+        return float(self.passes.primal(w, 0.0, self.hinges(w)))
+
     def value_at(self, w: np.ndarray, point: DualPoint, hinges: np.ndarray | None = None) -> Certified:
         """Exact values of weights, whose hinges may be known, and of a dual point."""
         self.oracle_calls += self.n
