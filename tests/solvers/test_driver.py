@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe, get_solver
+from maxmargin.structures.known import KnownProblem
 from structures.pairs import Subsets, subsets_pair
 
 from .conftest import LAM, named_pair, optimum
@@ -53,9 +54,18 @@ def test_tol(solver):
 
 
 def test_nothing_to_learn_is_converged_at_once():
-    structure = Subsets()
+    class OfThePackage(Subsets):
+        def data(self):
+            return []
+
+    structure = OfThePackage()
     structure.price[:] = 0.0
-    result = BlockFrankWolfe().solve(structure, LAM, tol=0)
+    with pytest.raises(
+        ValueError, match=r"at w = 0, OfThePackage\.max_oracle answers outputs of loss 0 for all samples"
+    ):
+        BlockFrankWolfe().solve(structure, LAM, tol=0)
+    # of a user's structure it is a mistake; the oracles of the package are right, so that there is nothing to learn
+    result = BlockFrankWolfe().solve(KnownProblem(structure), LAM, tol=0)
     assert (result.status, result.n_passes, result.gap) == ("converged", 0, 0.0)
     assert not result.w.any()
 
@@ -232,6 +242,18 @@ def test_bad_parameters_are_named(name, value):
 def test_bad_solver_parameters_are_named(solver, message):
     with pytest.raises(ValueError, match=message):
         solver.solve(Subsets(), LAM)
+
+
+@pytest.mark.parametrize("callbacks", [3, [3], ["a"], None, [None]])
+def test_bad_callbacks_are_named(callbacks):
+    with pytest.raises(TypeError, match="callbacks must be"):
+        BlockFrankWolfe().solve(Subsets(), LAM, callbacks=callbacks)
+
+
+def test_one_function_is_a_callback():
+    told = []
+    BlockFrankWolfe().solve(Subsets(), LAM, tol=0, max_passes=3, callbacks=told.append)
+    assert len(told) == 2
 
 
 def test_get_solver():

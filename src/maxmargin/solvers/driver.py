@@ -38,16 +38,28 @@ class Limits(NamedTuple):
 Callback = Callable[[Record], Any]
 
 
+def as_callbacks(callbacks: Callback | Iterable[Callback]) -> tuple[Callback, ...]:
+    """One function or several."""
+    try:
+        found = (callbacks,) if callable(callbacks) else tuple(callbacks)
+    except TypeError as error:
+        raise TypeError(f"callbacks must be a function of a record or a list of these, got {callbacks!r}") from error
+    for callback in found:
+        if not callable(callback):
+            raise TypeError(f"callbacks must be functions of a record, got {callback!r}")
+    return found
+
+
 def drive(
     engine: Engine,
     limits: Limits,
-    callbacks: Iterable[Callback] = (),
+    callbacks: tuple[Callback, ...] = (),
     verbose: int = 0,
     state: State | None = None,
 ) -> Result:
     """Run an engine until the gap is at most `tol`, or something else stops it; `state` is what it started from."""
     engine.prepare()
-    run = _Run(engine, limits, tuple(callbacks), state)
+    run = _Run(engine, limits, callbacks, state)
     with Interrupt() as interrupt, progress(limits.max_passes, verbose) as bar:
         status = run.until_stopped(interrupt, bar)
     last = run.last_record
@@ -179,8 +191,11 @@ class _Run:
             values += [one.dual for one in candidates]
         if not np.all(np.isfinite(values)):
             raise FloatingPointError(
-                "the objective is not a finite number: features, costs or 1/lam are too large; rescale them"
+                f"the objective is not a finite number: with lam={self.engine.lam:g}, features, costs or 1/lam are too "
+                "large; rescale features and costs, or raise lam (1/n is a small one)"
             )
+        if any(one.primal == 0.0 and is_nothing(one.w) for one in candidates):
+            self.engine.nothing_to_learn()
         self.certificate_seconds = max(self.certificate_seconds, time.perf_counter() - before)
         if self.best is not None and self.engine.keeps_best:
             candidates.append(self.best)

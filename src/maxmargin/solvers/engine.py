@@ -140,6 +140,10 @@ class Engine(ABC):
         point = self.best_point()
         return found if point is None else self.objective.improved(found, point)
 
+    def nothing_to_learn(self) -> None:
+        """Without weights, no sample has a hinge: a structure may know that this cannot be."""
+        getattr(self.problem, "nothing_to_learn", lambda: None)()
+
     def extras(self) -> dict[str, float]:
         """Further columns for the history."""
         return {}

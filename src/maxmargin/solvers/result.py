@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .report import certificate_html, certificate_rows
+
 COLUMNS = ("passes", "oracle_calls", "seconds", "primal", "dual", "gap")
 
 
@@ -154,6 +156,10 @@ class Result:
     n_oracle_calls: int
     history: dict[str, np.ndarray] = field(repr=False)
     state: Any = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        rows = certificate_rows(self.status, self.primal, self.dual, self.gap, self.n_passes, self.history)
+        return certificate_html("Result", rows)
 
 
 def row_of(record: Record) -> dict[str, float]:
