@@ -56,9 +56,9 @@ def _is_no_better(result: Result) -> bool:
 
 
 def _effort(result: Result) -> str:
-    history = result.history
+    history, passes = result.history, "pass" if result.n_passes == 1 else "passes"
     return (
-        f"{result.n_passes:g} passes ({history['effective_passes'][-1]:.1f} with certificates) "
+        f"{result.n_passes:g} {passes} ({history['effective_passes'][-1]:.1f} with certificates) "
         f"and {history['seconds'][-1]:.3g} seconds"
     )
 

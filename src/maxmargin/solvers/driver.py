@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ending import HURRIED, NEAR, PATIENT, WIDE, best_scaled, instead_of_nothing, is_nothing
+from .ending import HURRIED, NEAR, PATIENT, SHARE, WIDE, best_scaled, instead_of_nothing, is_nothing
 from .engine import Engine, State
 from .objective import Certified
 from .progress import progress
@@ -192,7 +192,7 @@ class _Run:
         if not np.all(np.isfinite(values)):
             raise FloatingPointError(
                 f"the objective is not a finite number: with lam={self.engine.lam:g}, features, costs or 1/lam are too "
-                "large; rescale features and costs, or raise lam (1/n is a small one)"
+                "large; rescale them (a small lam is 1/n)"
             )
         if any(one.primal == 0.0 and is_nothing(one.w) for one in candidates):
             self.engine.nothing_to_learn()
@@ -210,7 +210,7 @@ class _Run:
         self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
         ends = self.engine.steps >= self.last
         if ends or record.gap <= self.limits.tol or interrupt.seen or self.out_of_time():
-            record = self.improved(record, patient=ends)
+            record = self.improved(record, self.passes if ends else 0.0)
         self.rows.append(row_of(record))
         self.last_record = record
         answers = [callback(record) for callback in self.callbacks]
@@ -218,22 +218,23 @@ class _Run:
 
     def end_by_callback(self) -> None:
         """What the callback was told last is what it gets, unless these weights are 0."""
-        self.last_record = self.improved(self.last_record, patient=False)
+        self.last_record = self.improved(self.last_record, 0.0)
         self.rows[-1] = row_of(self.last_record)
 
-    def improved(self, record: Record, patient: bool) -> Record:
+    def improved(self, record: Record, passes: float) -> Record:
         """Where a run ends: a record of better weights than the best that came along, if a few passes find them.
 
-        Weights that are 0 are given up for others that are nearly as good. Who is in a hurry looks for nothing else.
+        Weights that are 0 are given up for others that are nearly as good. A run that is in a hurry, or that took only
+        so few `passes`, looks for nothing else.
         """
         assert self.best is not None
         engine, tol, best = self.engine, self.limits.tol, self.best
-        lost = is_nothing(best.w)
-        if not engine.keeps_best or not (lost or (patient and record.gap > WIDE * best.primal)):
+        spare, wide = SHARE * passes, record.gap > WIDE * best.primal
+        if not engine.keeps_best or not (is_nothing(best.w) or (wide and spare >= HURRIED)):
             return record
         try:
             if record.gap > tol:
-                best = best_scaled(engine, best, self.candidates, PATIENT if patient else HURRIED)
+                best = best_scaled(engine, best, self.candidates, int(min(max(spare, HURRIED), PATIENT)))
             if is_nothing(best.w):
                 rise = NEAR * (best.primal if record.gap == np.inf else max(record.gap, tol))
                 if record.gap <= tol:

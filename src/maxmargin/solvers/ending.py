@@ -17,8 +17,8 @@ from .box import bounds_of, truncate
 from .engine import Engine
 from .objective import Certified
 
-# Exact passes that a search along one ray may take.
-PATIENT, HURRIED = 6, 2
+# Exact passes that a search along one ray may take: a share of those of the run, within bounds.
+SHARE, HURRIED, PATIENT = 0.2, 2, 6
 
 # Zeros are given up for weights whose primal value is above theirs by at most this share of the gap.
 NEAR = 0.01
