@@ -30,7 +30,7 @@ def warn_of(result: Result, lam: float, tol: float) -> None:
         )
     if not np.any(result.w):
         _warn(f"all weights are 0: every output scores the same, so that predictions are arbitrary. {_advice(result)}")
-    elif _is_no_better(result):
+    elif result.status != Status.UNCERTIFIED and _is_no_better(result):
         _warn(
             f"no weights were found that do better than none: with lam={lam:g} the objective is {result.primal:.6g}, "
             f"and {result.history['primal'][0]:.6g} with all weights 0. Predictions follow the best direction "

@@ -38,7 +38,7 @@ class Limits(NamedTuple):
 Callback = Callable[[Record], Any]
 
 
-def as_callbacks(callbacks: Callback | Iterable[Callback]) -> tuple[Callback, ...]:
+def as_callbacks(callbacks: Callable[..., Any] | Iterable[Callable[..., Any]]) -> tuple[Callable[..., Any], ...]:
     """One function or several."""
     try:
         found = (callbacks,) if callable(callbacks) else tuple(callbacks)
@@ -60,7 +60,7 @@ def drive(
     """Run an engine until the gap is at most `tol`, or something else stops it; `state` is what it started from."""
     engine.prepare()
     run = _Run(engine, limits, callbacks, state)
-    with Interrupt() as interrupt, progress(limits.max_passes, verbose) as bar:
+    with Interrupt() as interrupt, progress("passes", limits.max_passes, verbose) as bar:
         status = run.until_stopped(interrupt, bar)
     last = run.last_record
     assert run.best is not None
@@ -88,7 +88,7 @@ def drive_unchecked(engine: Engine, limits: Limits, state: State | None) -> tupl
     """
     engine.prepare()
     run = _Run(engine, limits, (), state)
-    with Interrupt() as interrupt, progress(limits.max_passes, 0) as bar:
+    with Interrupt() as interrupt, progress("passes", limits.max_passes, 0) as bar:
         run.work(run.last, interrupt, bar)
     estimate = engine.estimate()
     status = Status.UNCERTIFIED if estimate.primal - estimate.dual <= limits.tol else Status.MAX_PASSES
@@ -249,7 +249,8 @@ class _Run:
         if self.engine.certifiable and dual > primal + ROUNDING * max(1.0, abs(primal)):
             raise RuntimeError(
                 f"the dual value {dual:.6g} is above the primal value {primal:.6g}, so neither can be trusted: the max "
-                "oracle does not return maximisers, or the state belongs to another problem"
+                "oracle does not return maximisers, or the state belongs to another problem; compare the oracle with "
+                "trying out all outputs of a small sample, and start without the state"
             )
         calls = self.engine.oracle_calls
         return Record(

@@ -15,22 +15,20 @@ from tqdm.std import tqdm as for_terminals
 LINE_SECONDS = 10.0
 
 
-def progress(max_passes: float, verbose: int) -> Any:
-    """A context with ``update(passes)`` and ``set_postfix_str(words)``, of which nothing is seen unless `verbose`."""
-    limit = "" if max_passes == np.inf else f" of {max_passes:g}"
+def progress(unit: str, most: float, verbose: int) -> Any:
+    """A context with ``update(n)``, ``n`` and ``set_postfix_str(words)``; nothing of it is seen unless `verbose`."""
+    limit = "" if most == np.inf else f" of {most:g}"
     in_terminal = fitting is for_terminals
     if verbose > 0 and in_terminal and not sys.stderr.isatty():
-        return Lines(limit)
-    return tqdm(
-        disable=verbose <= 0, unit="pass", bar_format=f"{{desc}}{{n:.0f}}{limit} passes [{{elapsed}}]{{postfix}}"
-    )
+        return Lines(f"{limit} {unit}")
+    return tqdm(disable=verbose <= 0, bar_format=f"{{desc}}{{n:.0f}}{limit} {unit} [{{elapsed}}]{{postfix}}")
 
 
 class Lines:
     """For files and pipes, where a bar would be one endless line: a line every few seconds, and one at the end."""
 
-    def __init__(self, limit: str):
-        self.limit, self.passes, self.words = limit, 0.0, ""
+    def __init__(self, unit: str):
+        self.unit, self.n, self.words = unit, 0.0, ""
         self.began = self.told = time.monotonic()
 
     def __enter__(self) -> Lines:
@@ -39,8 +37,8 @@ class Lines:
     def __exit__(self, *exc: object) -> None:
         self.tell()
 
-    def update(self, passes: float) -> None:
-        self.passes += passes
+    def update(self, n: float) -> None:
+        self.n += n
         self.tell_in_time()
 
     def set_postfix_str(self, words: str) -> None:
@@ -54,5 +52,5 @@ class Lines:
     def tell(self) -> None:
         self.told = time.monotonic()
         seconds = self.told - self.began
-        sys.stderr.write(f"{self.passes:.0f}{self.limit} passes, {seconds:.0f} s{self.words}\n")
+        sys.stderr.write(f"{self.n:.0f}{self.unit}, {seconds:.0f} s{self.words}\n")
         sys.stderr.flush()
