@@ -1,5 +1,7 @@
 """What a run returns that stops with a gap: the best scale, never nothing where there is something, and its own gap."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -170,6 +172,23 @@ def test_where_no_candidate_has_weights_there_is_nothing_to_return():
     result = BlockFrankWolfe().solve(Subsets(), LAM, tol=0, max_seconds=1e-9)
     assert (result.status, result.n_passes, result.n_oracle_calls) == ("max_seconds", 0, 5)
     assert not np.any(result.w)
+
+
+class Slow(Subsets):
+    """An oracle that takes its time, and labels that teach little."""
+
+    def max_oracle(self, w, i):
+        time.sleep(0.02)
+        return super().max_oracle(w, i)
+
+
+def test_slow_oracles_get_one_pass_more_when_time_is_over():
+    solver = BlockFrankWolfe("permutation", "weighted", gap_every=np.inf)
+    result = solver.solve(Slow(), 1e-4, tol=0, max_passes=np.inf, max_seconds=0.6, random_state=0)
+    assert result.status == "max_seconds"
+    assert np.any(result.w)
+    assert result.n_oracle_calls <= 5 + round(5 * result.n_passes) + 2 * 5 + 5
+    assert result.primal <= result.history["primal"][0] + 0.01 * result.history["gap"][0]
 
 
 @plain

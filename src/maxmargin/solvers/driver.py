@@ -15,7 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ending import HURRIED, NEAR, PATIENT, SHARE, WIDE, best_scaled, instead_of_nothing, is_nothing
+from .ending import (
+    ALL,
+    HURRIED,
+    MOMENT,
+    NEAR,
+    PATIENT,
+    SHARE,
+    WIDE,
+    best_scaled,
+    instead_of_nothing,
+    is_nothing,
+)
 from .engine import Engine, State
 from .objective import Certified
 from .progress import progress
@@ -208,9 +219,12 @@ class _Run:
         assert self.best is not None
         record = self.record_of(self.best)
         self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
-        ends = self.engine.steps >= self.last
-        if ends or record.gap <= self.limits.tol or interrupt.seen or self.out_of_time():
-            record = self.improved(record, self.passes if ends else 0.0)
+        if self.engine.steps >= self.last:
+            record = self.improved(record, SHARE * self.passes)
+        elif record.gap <= self.limits.tol:
+            record = self.improved(record, HURRIED)
+        elif interrupt.seen or self.out_of_time():
+            record = self.improved(record, 0 if self.is_slow() else HURRIED)
         self.rows.append(row_of(record))
         self.last_record = record
         answers = [callback(record) for callback in self.callbacks]
@@ -218,28 +232,33 @@ class _Run:
 
     def end_by_callback(self) -> None:
         """What the callback was told last is what it gets, unless these weights are 0."""
-        self.last_record = self.improved(self.last_record, 0.0)
+        self.last_record = self.improved(self.last_record, HURRIED)
         self.rows[-1] = row_of(self.last_record)
 
-    def improved(self, record: Record, passes: float) -> Record:
+    def is_slow(self) -> bool:
+        """Whether who waits for the end would notice a search."""
+        return ALL * self.certificate_seconds > MOMENT * self.seconds + 1.0
+
+    def improved(self, record: Record, spare: float) -> Record:
         """Where a run ends: a record of better weights than the best that came along, if a few passes find them.
 
-        Weights that are 0 are given up for others that are nearly as good. A run that is in a hurry, or that took only
-        so few `passes`, looks for nothing else.
+        Weights that are 0 are given up for others that are nearly as good. A run that has only so few passes to
+        `spare` looks for nothing else.
         """
         assert self.best is not None
         engine, tol, best = self.engine, self.limits.tol, self.best
-        spare, wide = SHARE * passes, record.gap > WIDE * best.primal
-        if not engine.keeps_best or not (is_nothing(best.w) or (wide and spare >= HURRIED)):
+        matters = spare > HURRIED and record.gap > WIDE * best.primal
+        if not engine.keeps_best or not (is_nothing(best.w) or matters):
             return record
+        n_passes = int(min(max(spare, HURRIED), PATIENT)) if spare > 0 else 0
         try:
-            if record.gap > tol:
-                best = best_scaled(engine, best, self.candidates, int(min(max(spare, HURRIED), PATIENT)))
+            if record.gap > tol and n_passes > 0:
+                best = best_scaled(engine, best, self.candidates, n_passes)
             if is_nothing(best.w):
                 rise = NEAR * (best.primal if record.gap == np.inf else max(record.gap, tol))
                 if record.gap <= tol:
                     rise = min(rise, tol - record.gap)
-                best = instead_of_nothing(engine, best, self.candidates, rise)
+                best = instead_of_nothing(engine, best, self.candidates, rise, n_passes)
         except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
             pass
         return self.record_of(best)

@@ -20,6 +20,9 @@ from .objective import Certified
 # Exact passes that a search along one ray may take: a share of those of the run, within bounds.
 SHARE, HURRIED, PATIENT = 0.2, 2, 6
 
+# A search along all rays takes about so many; it may last this share of the run, and a second.
+ALL, MOMENT = 12, 0.1
+
 # Zeros are given up for weights whose primal value is above theirs by at most this share of the gap.
 NEAR = 0.01
 
@@ -88,18 +91,24 @@ class Ray:
             return 0.5 * scales[0] if scales[0] > self.shortest else None
         return _between(*scales[m - 1 : m + 2], *values[m - 1 : m + 2])
 
+    def own_primal(self) -> float:
+        return self.found.primal
+
     def lowest(self) -> Certified:
         """The lowest primal value seen, that of no weights apart, and its weights."""
         c = min((c for c in self.seen if c > 0.0), key=self.seen.__getitem__)
         return self.found._replace(w=self.weights(c), primal=self.seen[c])
 
     def near_nothing(self, rise: float) -> Certified:
-        """Weights so short that their primal value is at most `rise` above that of none.
+        """Weights so short that their primal value is below that of none, or at most `rise` above it; one pass.
 
         By convexity ``H(c w) <= (1 - c) H(0) + c H(w)``.
         """
-        slope = self.penalty + max(self.hinge - self.nothing, 0.0)
-        c = min(1.0, rise / slope) if slope > 0.0 else 1.0
+        gain = self.nothing - self.hinge
+        if gain > 0.0:
+            c = min(1.0, 0.5 * gain / self.penalty) if self.penalty > 0.0 else 1.0
+        else:
+            c = min(1.0, rise / (self.penalty - gain)) if self.penalty > gain else 1.0
         self.look(c)
         return self.found._replace(w=self.weights(c), primal=self.seen[c])
 
@@ -126,12 +135,18 @@ def best_scaled(engine: Engine, best: Certified, candidates: Sequence[Certified]
     return best._replace(w=found.w, primal=found.primal) if found.primal < best.primal else best
 
 
-def instead_of_nothing(engine: Engine, best: Certified, candidates: Sequence[Certified], rise: float) -> Certified:
-    """Of weights that are not 0 those that err least, on a scale where they are nearly as good as none."""
+def instead_of_nothing(
+    engine: Engine, best: Certified, candidates: Sequence[Certified], rise: float, n_passes: int
+) -> Certified:
+    """Of weights that are not 0 those that err least, on a scale where they are nearly as good as none.
+
+    Where no passes are to be had, those with the lowest primal value.
+    """
     rays = [ray for ray in _rays(engine, best, candidates) if ray.shortest == 0.0]
     if not rays or not rise > 0.0:
         return best
-    ray = rays[0] if len(rays) == 1 else min(rays, key=Ray.mistakes)
+    judge = Ray.mistakes if n_passes > 0 and len(rays) > 1 else Ray.own_primal
+    ray = min(rays, key=judge)
     found = ray.near_nothing(rise)
     if is_nothing(found.w) or found.primal > best.primal + rise:
         return best
