@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe, get_solver
-from maxmargin.structures.known import KnownProblem
 from structures.pairs import Subsets, subsets_pair
 
-from .conftest import LAM, named_pair, optimum
+from .conftest import LAM, named_pair, of_the_package, optimum
 
 SOLVERS = [BlockFrankWolfe(gap_every=1), BlockFrankWolfe(averaging="weighted", gap_every=1), FrankWolfe(gap_every=1)]
 each_solver = pytest.mark.parametrize("solver", SOLVERS, ids=["block", "averaged", "batch"])
@@ -54,18 +53,12 @@ def test_tol(solver):
 
 
 def test_nothing_to_learn_is_converged_at_once():
-    class OfThePackage(Subsets):
-        def data(self):
-            return []
-
-    structure = OfThePackage()
+    structure = Subsets()
     structure.price[:] = 0.0
-    with pytest.raises(
-        ValueError, match=r"at w = 0, OfThePackage\.max_oracle answers outputs of loss 0 for all samples"
-    ):
+    with pytest.raises(ValueError, match=r"at w = 0, Subsets\.max_oracle answers outputs of loss 0 for all samples"):
         BlockFrankWolfe().solve(structure, LAM, tol=0)
     # of a user's structure it is a mistake; the oracles of the package are right, so that there is nothing to learn
-    result = BlockFrankWolfe().solve(KnownProblem(structure), LAM, tol=0)
+    result = BlockFrankWolfe().solve(of_the_package(structure), LAM, tol=0)
     assert (result.status, result.n_passes, result.gap) == ("converged", 0, 0.0)
     assert not result.w.any()
 

@@ -220,7 +220,7 @@ class _Run:
         record = self.record_of(self.best)
         self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
         if self.engine.steps >= self.last:
-            record = self.improved(record, SHARE * self.passes)
+            record = self.improved(record, SHARE * self.engine.steps / self.engine.n)  # over all runs
         elif record.gap <= self.limits.tol:
             record = self.improved(record, HURRIED)
         elif interrupt.seen or self.out_of_time():
