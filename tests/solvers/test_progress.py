@@ -26,7 +26,7 @@ def test_a_pipe_gets_whole_lines():
     lines = [line for line in done.stderr.splitlines() if "passes" in line]
     assert "\r" not in done.stderr
     assert 1 <= len(lines) <= 20  # one every ten seconds, and the last one
-    assert lines[-1].startswith("200 of 200 passes, ")
+    assert lines[-1].startswith("200 of 200 passes [")
     assert "with certificates, gap " in lines[-1]
     assert "(goal 0e+00)" in lines[-1]
 

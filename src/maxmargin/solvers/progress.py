@@ -52,5 +52,5 @@ class Lines:
     def tell(self) -> None:
         self.told = time.monotonic()
         seconds = self.told - self.began
-        sys.stderr.write(f"{self.n:.0f}{self.unit}, {seconds:.0f} s{self.words}\n")
+        sys.stderr.write(f"{self.n:.0f}{self.unit} [{seconds:.0f} s]{self.words}\n")
         sys.stderr.flush()
