@@ -21,7 +21,16 @@ def solve(structure, kind, **options):
     return SOLVERS[kind].solve(structure, LAM, **{"tol": tol, "max_passes": 8, "random_state": 0} | options)
 
 
-EXTRAS = {"cache_hits", "cache_misses", "constraints", "remembered", "kappa", "inner_passes", "restarts"}
+EXTRAS = {
+    "effective_passes",
+    "cache_hits",
+    "cache_misses",
+    "constraints",
+    "remembered",
+    "kappa",
+    "inner_passes",
+    "restarts",
+}
 
 
 @plain

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from tqdm.auto import tqdm
 
 from ..._parameters import check_limits, check_positive
 from ...structures import as_problem
 from ..box import is_cone
-from ..driver import Interrupt
+from ..driver import Interrupt, as_callbacks
 from ..objective import Bracket, Certified, Objective
 from ..passes import Passes
 from ..presets import get_solver
+from ..progress import progress
 from ..result import Status
 from .rules import PathEnd, Step
 from .runs import Effort, Run
@@ -433,9 +433,9 @@ class Path:
         path : Path
             The path itself.
         """
-        callbacks, effort, began, self._stopped = tuple(callbacks), self._effort, time.perf_counter(), None
+        callbacks, effort, began, self._stopped = as_callbacks(callbacks), self._effort, time.perf_counter(), None
         check_limits(self._rule.tol, effort.max_passes, effort.max_seconds)
-        with Interrupt() as interrupt, _progress(verbose) as bar:
+        with Interrupt() as interrupt, progress("breakpoints", np.inf, verbose) as bar:
             while self._next.ended is None and self._stopped is None:
                 left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - began)
                 if interrupt.seen:
@@ -483,7 +483,3 @@ class Path:
         self._pieces.append(Piece(lam, bracket, is_certified, self._spent))
         self._spent = NO_COST
         self._next = self._rule.after(lam, bracket)
-
-
-def _progress(verbose: int) -> tqdm:
-    return tqdm(disable=verbose <= 0, unit="breakpoint", bar_format="{n} breakpoints [{elapsed}]{postfix}")
