@@ -27,7 +27,7 @@ def follow(cls, *, lam_min=0.1, given=(), **parameters):
 
 
 def make_cv(cls, **parameters):
-    return cls(**{"cv": 2, "eps": 0.3, "lam_min": 0.05, "tol": 0.05, "random_state": 0} | parameters)
+    return cls(**{"cv": 2, "tol": 0.05, "random_state": 0} | parameters)
 
 
 def single_of(model, **parameters):

@@ -79,7 +79,7 @@ def test_bad_input_leaves_nothing(cls, kind):
 
 
 @BOTH
-@pytest.mark.parametrize(("name", "value"), [("eps", 0), ("kappa", 1), ("lam_min", -1), ("max_passes", 0)])
+@pytest.mark.parametrize(("name", "value"), [("eps", 0), ("lams", [-1.0]), ("max_passes", 0)])
 def test_bad_parameters_leave_nothing(cls, name, value):
     model = make_cv(cls, **{name: value})
     with pytest.raises(ValueError, match=f"{name} must be"):

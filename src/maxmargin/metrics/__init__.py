@@ -3,7 +3,7 @@
 from .._boxes import box_iou
 from .alignments import alignment_error_rate
 from .boxes import corloc
-from .chunks import ChunkScores, chunk_f1, chunk_scores, names_chunks
+from .chunks import ChunkScores, chunk_counts, chunk_f1, chunk_scores, names_chunks
 from .scorers import Scorer, default_scoring, get_scorer, scorer_names
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Scorer",
     "alignment_error_rate",
     "box_iou",
+    "chunk_counts",
     "chunk_f1",
     "chunk_scores",
     "corloc",

@@ -62,14 +62,7 @@ def chunk_scores(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]
     >>> chunk_scores([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]])
     ChunkScores(precision=0.5, recall=0.5, f1=0.5)
     """
-    offsets = check_same_lengths(y_true, y_pred)
-    kinds: dict[str, int] = {}
-    true, pred = (_chunks(labels, offsets, kinds) for labels in (y_true, y_pred))
-    # those of either are disjoint, so a chunk is known by its first token
-    last, kind = np.full(offsets[-1], -1), np.full(offsets[-1], -1)
-    last[true.first], kind[true.first] = true.last, true.kind
-    n_both = int(np.sum((last[pred.first] == pred.last) & (kind[pred.first] == pred.kind)))
-    n_true, n_pred = len(true.first), len(pred.first)
+    n_both, n_true, n_pred = chunk_counts(y_true, y_pred).sum(axis=0).tolist()
     return ChunkScores(
         precision=n_both / n_pred if n_pred else 0.0,
         recall=n_both / n_true if n_true else 0.0,
@@ -99,6 +92,38 @@ def chunk_f1(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]]) -
     0.5
     """
     return chunk_scores(y_true, y_pred).f1
+
+
+def chunk_counts(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]]) -> np.ndarray:
+    """Count the chunks of each sequence, what :func:`chunk_scores` sums up; for a bootstrap, say.
+
+    Parameters
+    ----------
+    y_true : sequence of sequences of str
+        The true labels of each sentence.
+    y_pred : sequence of sequences of str
+        The predicted ones.
+
+    Returns
+    -------
+    counts : array of int of shape (n, 3)
+        Chunks that are found, that are there, and that are predicted.
+
+    Examples
+    --------
+    >>> from maxmargin.metrics import chunk_counts
+    >>> chunk_counts([["B-NP", "O"], ["B-NP"]], [["B-NP", "B-NP"], ["O"]]).tolist()
+    [[1, 1, 2], [0, 1, 0]]
+    """
+    offsets = check_same_lengths(y_true, y_pred)
+    kinds: dict[str, int] = {}
+    true, pred = (_chunks(labels, offsets, kinds) for labels in (y_true, y_pred))
+    # those of either are disjoint, so a chunk is known by its first token
+    last, kind = np.full(offsets[-1], -1), np.full(offsets[-1], -1)
+    last[true.first], kind[true.first] = true.last, true.kind
+    both = pred.first[(last[pred.first] == pred.last) & (kind[pred.first] == pred.kind)]
+    owners = [np.searchsorted(offsets, first, side="right") - 1 for first in (both, true.first, pred.first)]
+    return np.stack([np.bincount(owner, minlength=len(y_true)) for owner in owners], axis=1)
 
 
 def names_chunks(labels: Iterable[Any]) -> bool:
