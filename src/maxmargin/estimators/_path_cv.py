@@ -31,9 +31,9 @@ from .path import scorer_for
 NOT_THEIRS = {"lam", "warm_start"}  # parameters of the single estimator that mean nothing here
 
 # Measured on three sets and shown on others: docs/path.md.
-FOLDS, EPS = 3, 0.3
+FOLDS, EPS = 3, 0.5
 FACTOR, ABOVE, MOST = 3.0, 3, 25  # values of lam: a factor apart, from FACTOR**ABOVE times that of lam=None, at most
-PATIENCE, CLEARLY = 3, 0.01  # so many values after the best, or a score that is clearly lower, are enough
+PATIENCE, LEVEL, CLEARLY = 2, 6, 0.01  # values after the best, or all alike, or a score clearly lower are enough
 
 
 def choose_lam(
@@ -66,10 +66,10 @@ def choose_lam(
         Of the sequences of a stacked X.
     lams : iterable of float or None, default=None
         The values to compare; None finds them.
-    eps : float, default=0.3
+    eps : float, default=0.5
         Relative gap of the folds' models.
     cv : int, splitter, iterable or None, default=None
-        Folds; None: 3.
+        Folds; None: 3, of shuffled samples.
     scoring : str, function or None, default=None
         See ``metrics.get_scorer``; None: "chunk_f1" where labels name chunks, else the estimator's own score.
 
@@ -96,7 +96,7 @@ def choose_lam(
     if lengths is not None:
         rows, offsets, _ = stack_sequences(X, lengths, estimator=type(single).__name__)
         X, y = [rows[a:b] for a, b in pairwise(offsets)], unstack(stack_labels(y, offsets), offsets)
-    folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), FOLDS if cv is None else cv)
+    folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), cv)
     search = _Search(folds, Relative(float(eps), float(single.tol)), scorer_for(scoring, y), single)
     usual = single._regularization(folds[0].encoded)
     if given is None:
@@ -115,8 +115,10 @@ class _Fold(NamedTuple):
 
 
 def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any) -> list[_Fold]:
-    from sklearn.model_selection import check_cv  # heavy, and needed here only
+    from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # heavy, and needed here only
 
+    if cv is None:  # samples that lie together are often alike, and would be missing together
+        cv = (StratifiedKFold if is_classifier(single) else KFold)(FOLDS, shuffle=True, random_state=0)
     labels, every = y if is_classifier(single) else None, _labels_in(take(y, np.flatnonzero(weight)))
     folds = []
     for train, test in check_cv(cv, labels, classifier=is_classifier(single)).split(X, labels):
@@ -218,9 +220,9 @@ def is_past_best(scores: np.ndarray) -> bool:
     best, last = int(np.argmax(mean)), len(mean) - 1
     lost = scores[best] - scores[last]
     error = float(np.std(lost, ddof=1)) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
-    is_lower, is_clear = lost.mean() > error, lost.mean() > CLEARLY * abs(mean[best])
-    patience = 2 * PATIENCE if np.all(mean == mean[0]) else PATIENCE  # no weights may have been for anything yet
-    return last - best >= patience or bool(is_lower and (is_clear or last - best >= 2))
+    # where all are alike, no weights may have been for anything yet
+    patience = LEVEL if np.all(mean == mean[0]) else PATIENCE
+    return last - best >= patience or bool(lost.mean() > max(error, CLEARLY * abs(mean[best])))
 
 
 def _labels_in(y: Any) -> np.ndarray:

@@ -27,11 +27,11 @@ class ChainSVMCV(PathCV, ChainSVM):
     lams : iterable of float or None, default=None
         The values to compare, all of them; None: a factor of 3 apart, from 27 times what ``lam=None`` means to where
         the mean score falls, and larger ones if it was best at the first.
-    eps : float, default=0.3
+    eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
         that is more.
     cv : int, splitter, iterable or None, default=None
-        The number of folds (None: 3), a splitter of sequences, or an iterable of (train, test) indices.
+        The number of folds (None: 3, shuffled), a splitter of sequences, or an iterable of (train, test) indices.
     scoring : str, function or None, default=None
         Name of a scorer, see ``metrics.get_scorer``, or a function (estimator, X, y); None: "chunk_f1" where labels
         name chunks (``B-NP``, ``I-NP``, ``O``), else the share of labels that are right.
@@ -214,11 +214,11 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     lams : iterable of float or None, default=None
         The values to compare, all of them; None: a factor of 3 apart, from 27 times what ``lam=None`` means to where
         the mean score falls, and larger ones if it was best at the first.
-    eps : float, default=0.3
+    eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
         that is more.
     cv : int, splitter, iterable or None, default=None
-        The number of folds (None: 3, stratified), a splitter, or an iterable of (train, test) indices.
+        The number of folds (None: 3, stratified and shuffled), a splitter, or an iterable of (train, test) indices.
     scoring : str, function or None, default=None
         Name of a scorer, see ``metrics.get_scorer``, or a function (estimator, X, y); None: accuracy.
     solver : str or solver object, default="auto"
