@@ -112,11 +112,11 @@ def run(name: str, data: Any) -> Outcome:
     ChainSVMCV(cv=2, random_state=0).fit(data.X_train[few], data.y_train[few]).predict(data.X_test[few])
     before = fit(ChainSVMCV(random_state=0), data)
     chosen = before.model
-    one = [fit(ChainSVM(lam=chosen.lam_, random_state=0), data) for _ in range(2)]
+    one = [fit(ChainSVM(lam=chosen.lam_, scale=True, random_state=0), data) for _ in range(2)]
     judges = {}
     for step in STEPS:
         lam = chosen.lam_ * 2.0**step
-        model = chosen if step == 0 else fit(ChainSVM(lam=lam, random_state=0), data).model
+        model = chosen if step == 0 else fit(ChainSVM(lam=lam, scale=True, random_state=0), data).model
         judges[lam] = Judge.of_model(model, data.X_test, data.y_test)
     best = max(judges, key=lambda lam: judges[lam].score)
     calls = (chosen.path_oracle_calls_ + chosen.n_oracle_calls_) / one[0].model.n_oracle_calls_

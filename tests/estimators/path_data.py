@@ -34,7 +34,7 @@ def single_of(model, **parameters):
     """The estimator without cross-validation, with the same parameters."""
     names = inspect.signature(model.single).parameters
     own = {name: value for name, value in model.get_params(deep=False).items() if name in names}
-    return model.single(**own | parameters)
+    return model.single(**own | {"scale": True} | parameters)  # which a lam that is given would put off
 
 
 def fitted(model):

@@ -87,7 +87,7 @@ def choose_lam(
     >>> found["lam_"] in found["lams_"], found["scores_"].shape[0]
     (True, 3)
     """
-    single = clone(estimator).set_params(lam=None)
+    single = clone(estimator).set_params(lam=None)  # so that features are scaled, unless it says otherwise
     if getattr(single, "kernel", None) is not None and isinstance(single.kernel, str) and single.kernel == PRECOMPUTED:
         raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
     check_limits(single.tol, single.max_passes, single.max_seconds)
