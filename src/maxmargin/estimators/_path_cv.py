@@ -32,8 +32,8 @@ NOT_THEIRS = {"lam", "warm_start"}  # parameters of the single estimator that me
 
 # Measured on three sets and shown on others: docs/path.md.
 FOLDS, EPS = 3, 0.5
-FACTOR, ABOVE, MOST = 3.0, 3, 25  # values of lam: a factor apart, from FACTOR**ABOVE times that of lam=None, at most
-PATIENCE, LEVEL, CLEARLY = 2, 6, 0.01  # values after the best, or all alike, or a score clearly lower are enough
+FACTOR, ABOVE, MOST = 3.0, 2, 25  # values of lam: a factor apart, from FACTOR**ABOVE times that of lam=None, at most
+PATIENCE, LEVEL, CLEARLY = 2, 6, 0.002  # values after the best, or all alike, or a score clearly lower are enough
 
 
 def choose_lam(
@@ -51,7 +51,8 @@ def choose_lam(
     """Choose lam by cross-validation.
 
     All folds go down side by side, each solved to a gap of `eps` times its objective from where the larger lam left
-    off, until the mean score falls. The lam of the best mean is chosen, of several the largest.
+    off, until the mean score falls. The lam of the best mean is chosen, of several the largest. Every lam is that of
+    all data: with the fewer samples of a fold it is larger in proportion, so that ``C = 1/(lam n)`` is compared.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def choose_lam(
         X, y = [rows[a:b] for a, b in pairwise(offsets)], unstack(stack_labels(y, offsets), offsets)
     folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), cv)
     search = _Search(folds, Relative(float(eps), float(single.tol)), scorer_for(scoring, y), single)
-    usual = single._regularization(folds[0].encoded)
+    usual = single._regularization(folds[0].encoded) / folds[0].times
     if given is None:
         search.go_down(usual)
     else:
@@ -110,6 +111,7 @@ class _Fold(NamedTuple):
     """The problem of the training samples, and the others."""
 
     encoded: Any
+    times: float  # as large as for all data is lam here
     X: Any
     y: Any
 
@@ -125,7 +127,7 @@ def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any) -> lis
         train = np.asarray(train)
         own = cut_to_labels(single, every, _labels_in(take(y, train[weight[train] > 0])))
         encoded = own.encode(take(X, train), take(y, train), sample_weight=weight[train])
-        folds.append(_Fold(encoded, take(X, test), take(y, test)))
+        folds.append(_Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test)))
     return folds
 
 
@@ -170,6 +172,7 @@ class _Search:
 
     def _path(self, fold: _Fold, lams: tuple[float, ...]) -> Path:
         own, solver = self.single, fold.encoded.solver(self.single.solver)
+        lams = tuple(fold.times * lam for lam in lams)
         effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
         return Path(fold.encoded.problem, solver, Grid(lams, self.allowed), certified, effort)
 

@@ -20,12 +20,13 @@ class ChainSVMCV(PathCV, ChainSVM):
     """`ChainSVM` with lam chosen by cross-validation.
 
     The models of all folds go down from a large lam side by side, each from where the larger lam left off, until the
-    mean score falls: there is no grid to guess. The lam with the best mean score is then fitted to all data.
+    mean score falls: there is no grid to guess. The lam with the best mean score is then fitted to all data. With the
+    fewer samples of a fold lam is larger in proportion: what is compared is ``C = 1/(lam n)``.
 
     Parameters
     ----------
     lams : iterable of float or None, default=None
-        The values to compare, all of them; None: a factor of 3 apart, from 27 times what ``lam=None`` means to where
+        The values to compare, all of them; None: a factor of 3 apart, from 9 times what ``lam=None`` means to where
         the mean score falls, and larger ones if it was best at the first.
     eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
@@ -213,12 +214,13 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     """`MulticlassSVM` with lam chosen by cross-validation.
 
     The models of all folds go down from a large lam side by side, each from where the larger lam left off, until the
-    mean score falls: there is no grid to guess. The lam with the best mean score is then fitted to all data.
+    mean score falls: there is no grid to guess. The lam with the best mean score is then fitted to all data. With the
+    fewer samples of a fold lam is larger in proportion: what is compared is ``C = 1/(lam n)``.
 
     Parameters
     ----------
     lams : iterable of float or None, default=None
-        The values to compare, all of them; None: a factor of 3 apart, from 27 times what ``lam=None`` means to where
+        The values to compare, all of them; None: a factor of 3 apart, from 9 times what ``lam=None`` means to where
         the mean score falls, and larger ones if it was best at the first.
     eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
