@@ -133,7 +133,8 @@ class _Treebank(NamedTuple):
     def first(self, n: int | None) -> _Treebank:
         offsets = self.offsets if n is None else self.offsets[: n + 1]
         stop = offsets[-1]
-        return _Treebank(*(values[:stop] for values in self[:-1]), offsets)
+        words, upos, xpos, deprel = (values[:stop] for values in (self.words, self.upos, self.xpos, self.deprel))
+        return _Treebank(words, upos, xpos, deprel, self.heads[:stop], offsets)
 
     def labels(self, target: str) -> np.ndarray:
         return np.array(getattr(self, target))
