@@ -1,10 +1,10 @@
 """Choosing lam by cross-validation against the best lam of a fine grid, on every chain set with at most 50 labels.
 
-For each set: the lam that `ChainSVMCV` takes with all its defaults and what the choice costs, the final fit included, over
-one fit with that lam: CPU seconds and oracle calls. It is judged on the official test sentences, by F1 of chunks where
-labels name chunks, else by the share of labels right, against the best of 9 values around it; all solved to a gap of
-2e-3, since it is lam that is judged: where the hinge loss is small, the default of 1e-2 leaves scores to chance (WNUT-17:
-by 2 points). The rules were tuned on OCR-small, the dates and WNUT-17 alone. Ten minutes.
+For each set: the lam that `ChainSVMCV` takes with all its defaults and what the choice costs, the final fit included,
+over one fit with that lam: CPU seconds and oracle calls. It is judged on the official test sentences, by F1 of chunks
+where labels name chunks, else by the share of labels right, against the best of 9 values around it; all solved to a gap
+of 2e-3, since it is lam that is judged: where the hinge loss is small, the default of 1e-2 leaves scores to chance (on
+WNUT-17 2 points). The rules were tuned on OCR-small, the dates and WNUT-17 alone. Ten minutes.
 Run: python -m benchmarks.cross_validation [--quick]
 """
 
@@ -137,10 +137,11 @@ def run(name: str, data: Any, steps: Iterable[int] = STEPS) -> Outcome:
 def print_outcome(found: Outcome, chosen: Any, own: Judge, judges: dict[float, Judge]) -> None:
     means = [f"{lam:.2g}: {100 * score:.1f}" for lam, score in zip(chosen.lams_, chosen.scores_.mean(0), strict=True)]
     print(
-        f"\n{found.name}: lam {found.lam:.3g}, {found.judge.score:.2f} (as fitted {own.score:.2f}); best {found.best_lam:.3g}, "
-        f"{found.best.score:.2f} (standard error {found.best.error:.2f}); costs {found.seconds:.1f} fits in CPU time, "
-        f"{found.calls:.1f} in oracle calls\n  folds  {'  '.join(means)}\n  test   "
-        + "  ".join(f"{lam:.2g}: {judge.score:.1f}" for lam, judge in judges.items()),
+        f"\n{found.name}: lam {found.lam:.3g}, {found.judge.score:.2f} (as fitted {own.score:.2f}); "
+        f"best {found.best_lam:.3g}, {found.best.score:.2f} (standard error {found.best.error:.2f}); "
+        f"costs {found.seconds:.1f} fits in CPU time, {found.calls:.1f} in oracle calls\n"
+        f"  folds  {'  '.join(means)}\n"
+        f"  test   {'  '.join(f'{lam:.2g}: {judge.score:.1f}' for lam, judge in judges.items())}",
         flush=True,
     )
 
