@@ -82,7 +82,7 @@ def regularization_path(
     >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
     >>> path = regularization_path(problem, "bcpfw", eps=0.1, lam_min=0.01, random_state=0)
     >>> path.ended, bool(path.worst_relative_gap <= 0.1)
-    ('lam_min', True)
+    ('hinge', True)
     >>> path.coef_at(0.05).shape  # weights for any lam
     (15,)
     """
