@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
 
-from maxmargin import ChainSVM, ChainSVMCV, GraphSVM, MulticlassSVMCV, TreeSVM, lam_grid
+from maxmargin import ChainSVM, ChainSVMCV, GraphSVM, MatchingSVM, MulticlassSVMCV, TreeSVM, lam_grid
 from maxmargin.estimators._path_cv import choose_lam, is_past_best
 from maxmargin.solvers import BlockFrankWolfe
 
@@ -268,6 +268,12 @@ class TestChoosing:
             found = choose_lam(single.set_params(random_state=0, tol=0.05), samples, y, cv=2)
             assert found["scores_"].shape == (2, len(found["lams_"]))
             assert type(single)(lam=found["lam_"], random_state=0).fit(samples, y).score(samples, y) > 0.5
+
+    def test_what_else_goes_with_a_sample(self):
+        x = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.5, 0.2]]])
+        given = {"ignored": [[(1, 1)]] * 6}
+        found = choose_lam(MatchingSVM(random_state=0), [x] * 6, [[(0, 0)]] * 6, cv=2, **given)
+        assert found["scores_"].max() == 1.0
 
     def test_stacked_sequences_and_weights(self):
         X, y = make_data(ChainSVMCV)

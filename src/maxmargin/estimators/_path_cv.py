@@ -47,6 +47,7 @@ def choose_lam(
     eps: float = EPS,
     cv: Any = None,
     scoring: Any = None,
+    **given: Any,
 ) -> dict[str, Any]:
     """Choose lam by cross-validation.
 
@@ -73,6 +74,8 @@ def choose_lam(
         Folds; None: 3, of shuffled samples.
     scoring : str, function or None, default=None
         See ``metrics.get_scorer``; None: "chunk_f1" where labels name chunks, else the estimator's own score.
+    **given
+        What else fit and score take, one a sample, such as ``ignored``.
 
     Returns
     -------
@@ -93,17 +96,17 @@ def choose_lam(
         raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
     check_limits(single.tol, single.max_passes, single.max_seconds)
     check_positive("eps", eps)
-    given = None if lams is None else on_grid(lams, single.tol).lams
+    values = None if lams is None else on_grid(lams, single.tol).lams
     if lengths is not None:
         rows, offsets, _ = stack_sequences(X, lengths, estimator=type(single).__name__)
         X, y = [rows[a:b] for a, b in pairwise(offsets)], unstack(stack_labels(y, offsets), offsets)
-    folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), cv)
+    folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), cv, given)
     search = _Search(folds, Relative(float(eps), float(single.tol)), scorer_for(scoring, y), single)
     usual = single._regularization(folds[0].encoded) / folds[0].times
-    if given is None:
+    if values is None:
         search.go_down(usual)
     else:
-        search.compare(given)
+        search.compare(values)
     return search.found(usual)
 
 
@@ -114,20 +117,22 @@ class _Fold(NamedTuple):
     times: float  # as large as for all data is lam here
     X: Any
     y: Any
+    given: dict[str, Any]
 
 
-def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any) -> list[_Fold]:
+def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any, given: dict[str, Any]) -> list[_Fold]:
     from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # heavy, and needed here only
 
     if cv is None:  # samples that lie together are often alike, and would be missing together
         cv = (StratifiedKFold if is_classifier(single) else KFold)(FOLDS, shuffle=True, random_state=0)
-    labels, every = y if is_classifier(single) else None, _labels_in(take(y, np.flatnonzero(weight)))
-    folds = []
+    labels, folds = y if is_classifier(single) else None, list[_Fold]()
     for train, test in check_cv(cv, labels, classifier=is_classifier(single)).split(X, labels):
-        train = np.asarray(train)
-        own = cut_to_labels(single, every, _labels_in(take(y, train[weight[train] > 0])))
-        encoded = own.encode(take(X, train), take(y, train), sample_weight=weight[train])
-        folds.append(_Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test)))
+        train, test = np.asarray(train), np.asarray(test)
+        own, other = ({name: take(value, rows) for name, value in given.items()} for rows in (train, test))
+        encoded = _for_labels_of(single, y, weight, train).encode(
+            take(X, train), take(y, train), sample_weight=weight[train], **own
+        )
+        folds.append(_Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test), other))
     return folds
 
 
@@ -190,7 +195,7 @@ class _Search:
     def _score(self, fold: _Fold, path: Path) -> float:
         lam = float(path.breakpoints[-1])
         model = fold.encoded.model(path.weights(-1), lam_=lam).set_params(lam=lam)
-        score = float(self.scorer(model, fold.X, fold.y))
+        score = float(self.scorer(model, fold.X, fold.y, **fold.given))
         if np.isnan(score):
             raise ValueError(f"scoring gave NaN at lam = {lam:g}")
         return score
@@ -231,6 +236,15 @@ def is_past_best(scores: np.ndarray) -> bool:
 def _labels_in(y: Any) -> np.ndarray:
     """The distinct labels of samples, sorted."""
     return np.unique(np.concatenate([np.ravel(labels) for labels in y]))
+
+
+def _for_labels_of(single: Any, y: Any, weight: np.ndarray, train: np.ndarray) -> Any:
+    """The estimator for these samples, which may lack labels that something is given for."""
+    params = single.get_params(deep=False)
+    if all(params.get(name) is None for name in ("cost_matrix", "transition_mask", "class_weight")):
+        return single
+    every, present = (_labels_in(take(y, rows[weight[rows] > 0])) for rows in (np.arange(len(weight)), train))
+    return cut_to_labels(single, every, present)
 
 
 def cut_to_labels(single: Any, every: np.ndarray, present: np.ndarray) -> Any:
