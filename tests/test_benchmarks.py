@@ -37,7 +37,19 @@ needs_data = pytest.mark.skipif(
 @needs_data
 @pytest.mark.parametrize(
     "name",
-    ["iteration", "multiclass", "ocr", "conll2000", "kernels", "slow_oracle", "path", "inference", "boxes", "poses"],
+    [
+        "iteration",
+        "multiclass",
+        "ocr",
+        "conll2000",
+        "cross_validation",
+        "kernels",
+        "slow_oracle",
+        "path",
+        "inference",
+        "boxes",
+        "poses",
+    ],
 )
 def test_benchmark_runs(name, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
