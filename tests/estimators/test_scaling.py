@@ -279,3 +279,18 @@ def test_what_was_given_stays_as_it_was():
     before = matrix.toarray()
     MulticlassSVM(random_state=0).fit(matrix, np.arange(30) % 3)
     assert_array_equal(matrix.toarray(), before)
+
+
+@EACH
+def test_lam_by_cross_validation_is_one_word(case):
+    model, X = case.fit(lam="cv", max_passes=5, tol=0.3)
+    assert model.lam_ in model.lams_ and model.scores_.shape == (3, len(model.lams_))
+    assert model.scaling_ != PLAIN
+    model.set_params(lam=None).fit(X, case.y)
+    assert not hasattr(model, "scores_")
+
+
+@pytest.mark.parametrize("lam", ["auto", "CV", ""])
+def test_other_words_are_refused(lam):
+    with pytest.raises(ValueError, match='lam must be a number > 0, "cv" or None'):
+        MulticlassSVM(lam).fit([[0.0], [1.0]], [0, 1])

@@ -20,7 +20,18 @@ from ._encoded import Encoded
 from ._warnings import warn_of
 
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
-BY_KIND = ("_weights", "support_", "support_vectors_", "dual_coef_", "feature_names_in_", "temperature_")
+BY_KIND = (
+    "_weights",
+    "support_",
+    "support_vectors_",
+    "dual_coef_",
+    "feature_names_in_",
+    "temperature_",
+    "lams_",
+    "scores_",
+    "path_passes_",
+    "path_oracle_calls_",
+)
 
 
 def parameters_of(estimator: type) -> list[str]:
@@ -59,7 +70,7 @@ def certificate_of(result: Result, solver: Solver, lam: float) -> dict[str, Any]
 class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of the estimators. Attributes are set together when a fit is done, so a failed fit leaves nothing behind."""
 
-    lam: float | None
+    lam: float | str | None
     scale: bool | None
     solver: Any
     tol: float
@@ -98,6 +109,9 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `lam` is that of the estimator unless it is given, `found` are further attributes, `given` goes with X and y.
         """
+        if lam is None and isinstance(self.lam, str):
+            found = self._chosen(X, y, **given)
+            lam = found["lam_"]
         encoded = self.encode(X, y, **given)
         solver = encoded.solver(self.solver)
         root = self._init_callback_context(max_subtasks=None)
@@ -131,7 +145,15 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._become(attributes)
         warn_of(result, lam, self.tol)
 
-    def _regularization(self, encoded: Encoded) -> float:
+    def _chosen(self, X: Any, y: Any, **given: Any) -> dict[str, Any]:
+        """The lam of cross-validation, and what was seen of others."""
+        if self.lam != "cv":
+            raise ValueError(f'lam must be a number > 0, "cv" or None, got {self.lam!r}')
+        from ._path_cv import choose_lam  # knows estimators itself
+
+        return choose_lam(self, X, y, **{name: value for name, value in given.items() if value is not None})
+
+    def _regularization(self, encoded: Encoded) -> Any:
         return encoded.units.lam if self.lam is None else self.lam
 
     def _become(self, attributes: dict[str, Any]) -> None:

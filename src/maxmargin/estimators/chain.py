@@ -91,6 +91,14 @@ class ChainSVM(LabelingEstimator):
         The regularisation learned with, that of the scaled objective where ``scaling_`` is not 1.
     scaling_ : Scaling
         What features and losses were divided by.
+    lams_ : array of shape (L,)
+        With ``lam="cv"``: the values that were compared, descending.
+    scores_ : array of shape (folds, L)
+        With ``lam="cv"``: scores of the folds there.
+    path_passes_ : float
+        With ``lam="cv"``: passes over the folds' data.
+    path_oracle_calls_ : int
+        With ``lam="cv"``: oracle calls for the folds.
     coef_ : array of shape (K, F)
         Weights of the features; not with a kernel. As `intercept_`, `boundary_`, `transitions_` and `edge_coef_` it is
         a view of the weights: what is changed in place, or assigned, changes the predictions.
