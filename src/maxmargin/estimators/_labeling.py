@@ -14,6 +14,7 @@ from ..structures.weights import Weights
 from ._base import MaxMarginEstimator
 from ._decoding import Scored
 from ._weights import Learned
+from .inputs.arrays import SEQUENCES, Words
 from .inputs.labels import encode_labels, stack_labels, unstack
 from .inputs.weights import check_sample_weight
 
@@ -35,6 +36,7 @@ class LabelingEstimator(MaxMarginEstimator):
     n_edge_features_in_: int | None
     vectorizer_: Any
     _weights: Weights
+    _words: Words = SEQUENCES
 
     @property
     def _answers(self) -> frozenset[str]:
@@ -151,10 +153,12 @@ class LabelingEstimator(MaxMarginEstimator):
             From 0 to 1.
         """
         scored, _ = self._lay_out(X, lengths)
-        offsets = scored.sites.offsets
-        truth, _ = encode_labels(stack_labels(y, offsets), offsets, self.classes_)
-        weight = check_sample_weight(sample_weight, len(offsets) - 1)
-        return float(np.average(self._best(scored) == truth, weights=np.repeat(weight, np.diff(offsets))))
+        offsets = scored.bounds
+        weight = np.repeat(check_sample_weight(sample_weight, len(offsets) - 1), np.diff(offsets))
+        if not weight.any():
+            raise ValueError("X has no labels to score: give at least one sample that is not empty, with a weight")
+        truth, _ = encode_labels(stack_labels(y, offsets, words=self._words), offsets, self.classes_)
+        return float(np.average(self._best(scored) == truth, weights=weight))
 
     def _check_edge_features(self, given: list[Any] | None) -> None:
         if (given is None) != (self.n_edge_features_in_ is None):
@@ -167,7 +171,7 @@ class LabelingEstimator(MaxMarginEstimator):
         return codes
 
     def _as_given(self, values: np.ndarray, scored: Scored, flat: bool) -> Any:
-        return values if flat else unstack(values, scored.sites.offsets)
+        return values if flat else unstack(values, scored.bounds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -179,6 +183,6 @@ class LabelingEstimator(MaxMarginEstimator):
 def _check_possible(values: np.ndarray, scored: Scored) -> None:
     impossible = np.flatnonzero(values == -np.inf)
     if len(impossible):
-        i = int(impossible[0])
-        length = np.diff(scored.sites.offsets)[i]
+        i = scored.present[impossible[0]]
+        length = np.diff(scored.bounds)[i]
         raise ValueError(f"X, sample {i}: transition_mask allows no labeling of length {length}")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,6 +22,7 @@ from ._encoded import Encoded
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._weights import Learned, as_weights
 from .inputs.arrays import take
+from .inputs.sparse import as_csr, stack_csr
 from .inputs.weights import check_cost_matrix, check_sample_weight, class_weights
 
 
@@ -182,7 +184,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
-        given, labels = validate_data(checked, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        given, labels = validate_data(checked, _intact(X), y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(labels)
         weight = check_sample_weight(sample_weight, len(labels))
         kept = np.flatnonzero(weight)
@@ -212,7 +214,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        matrix = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        given = np.zeros((0, self.n_features_in_)) if isinstance(X, list) and not X else _intact(X)
+        matrix = validate_data(self, given, accept_sparse="csr", dtype=np.float64, reset=False, ensure_min_samples=0)
         scores = np.asarray(matrix @ self.coef_.T) if self._kernel is None else kernel_scores(self, matrix)
         return scores + self.intercept_
 
@@ -290,3 +293,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
         return tags
+
+
+def _intact(X: Any) -> Any:
+    """X itself, but for a sparse matrix: canonical CSR, whose indices were looked at before code walks along them."""
+    if not sp.issparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        return X  # what is wrong with it, scikit-learn says
+    return stack_csr([as_csr(X, "X")], lambda _: "X")
