@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from .._parameters import check_verbose
 from ..solvers import Record, Result, Solver, Status
 from ..structures.fingerprint import fingerprint
 from ._encoded import Encoded
@@ -116,7 +117,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             state=self._earlier_state(encoded.problem, solver),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-            verbose=int(self.verbose),
+            verbose=check_verbose(self.verbose),
         )
         attributes = {**encoded.attributes(result.w), **certificate_of(result, solver), **dict(found)}
         if not self.warm_start:

@@ -163,7 +163,8 @@ class LabelingEstimator(MaxMarginEstimator):
     def _check_edge_features(self, given: list[Any] | None) -> None:
         if (given is None) != (self.n_edge_features_in_ is None):
             now, then = ("without", "with") if given is None else ("with", "without")
-            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
+            hint = "; if X is one sample, wrap it: [X]" if given is None else ""
+            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them{hint}")
 
     def _best(self, scored: Scored) -> np.ndarray:
         codes, values = scored.best()

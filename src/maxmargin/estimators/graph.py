@@ -80,17 +80,14 @@ class GraphSVM(GraphLabeling):
         wrong one.
     inference : {"auto", "junction", "cut", "lp"}, default="auto"
         How labelings are found. "auto" takes "junction" where the tree-width of all graphs of `fit` allows for it, and
-        "lp" where not; ``inference_`` tells. It never takes "cut", which learns another model.
-
-        - "junction": exactly, by junction trees, for graphs of low tree-width.
-        - "cut": by minimum cuts, exact and fast, for two labels and any graph. An edge costs
-          ``w_0 + <w, edge features>`` where the labels of its ends differ, with w >= 0 (kept by the solver) and edge
-          features that are >= 0: right where neighbours tend to be alike, as the pixels of a region.
-        - "lp": by a linear relaxation, for any graph. The hinge is an upper bound of that over labelings then,
-          certified as any other, and `relaxation` bounds predictions.
-
-        Methods that an inference has no answer for are not there: `predict_marginals` with "cut"; `predict_topk`,
-        `decision_function` and `predict_marginals` with "lp", which alone has `relaxation`.
+        "lp" where not (``inference_`` tells), never "cut", which learns another model. "junction": exactly by junction
+        trees, for graphs of low tree-width. "cut": by minimum cuts, exact and fast, for two labels and any graph; an
+        edge then costs ``w_0 + <w, edge features>`` where the labels of its ends differ, with w >= 0 (kept by the
+        solver) and edge features that are >= 0, which is right where neighbours tend to be alike, as the pixels of a
+        region. "lp": by a linear relaxation, for any graph; the hinge is an upper bound of that over labelings then,
+        certified as any other, and `relaxation` bounds predictions. Methods that an inference has no answer for are
+        not there: `predict_marginals` with "cut"; `predict_topk`, `decision_function` and `predict_marginals` with
+        "lp", which alone has `relaxation`.
     max_width : int, default=8
         Graphs of a larger tree-width are refused by "junction" and left to "lp" by "auto", since cost and memory grow
         with the number of labels to its power; as are those with more than four million labelings of a clique.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from ._base import MaxMarginEstimator
 from ._encoded import Encoded
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._weights import Learned, as_weights
-from .inputs.arrays import take
+from .inputs.arrays import as_any_array, read_target, refuse_mask, take
 from .inputs.sparse import as_csr, stack_csr
 from .inputs.weights import check_cost_matrix, check_sample_weight, class_weights
 
@@ -184,12 +185,11 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
-        given, labels = validate_data(checked, _intact(X), y, accept_sparse="csr", dtype=np.float64, order="C")
-        check_classification_targets(labels)
+        given, labels = _validated(checked, X, y, order="C")
         weight = check_sample_weight(sample_weight, len(labels))
         kept = np.flatnonzero(weight)
         rows, labels, weight = take(given, kept), take(labels, kept), take(weight, kept)
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = _classes_of(labels)
         by_class = class_weights(self.class_weight, classes, codes, weight)
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
@@ -214,8 +214,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        given = np.zeros((0, self.n_features_in_)) if isinstance(X, list) and not X else _intact(X)
-        matrix = validate_data(self, given, accept_sparse="csr", dtype=np.float64, reset=False, ensure_min_samples=0)
+        given = np.zeros((0, self.n_features_in_)) if isinstance(X, list) and not X else X
+        matrix = _validated(self, given, reset=False, ensure_min_samples=0)
         scores = np.asarray(matrix @ self.coef_.T) if self._kernel is None else kernel_scores(self, matrix)
         return scores + self.intercept_
 
@@ -288,11 +288,58 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         weights = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
         return weights / weights.sum(axis=1, keepdims=True)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Measure the share of samples whose class is found.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+        y : array of shape (n,)
+            The true classes. One never seen in training counts as wrong.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample.
+
+        Returns
+        -------
+        score : float
+            From 0 to 1.
+        """
+        found = self.predict(X)
+        truth = as_any_array(read_target(y), "y")
+        if truth.shape not in ((len(found),), (len(found), 1)):
+            raise ValueError(f"y must hold the classes of {len(found)} samples, as X does, got shape {truth.shape}")
+        weight = check_sample_weight(sample_weight, len(found))
+        return float(np.average(truth.ravel() == found, weights=weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
         return tags
+
+
+def _validated(model: MulticlassSVM, X: Any, *y: Any, **settings: Any) -> Any:
+    """What scikit-learn makes of X, or of X and y; errors that do not say which of them is wrong are about X."""
+    refuse_mask(X, "X")
+    if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+        raise ValueError(f"X: dtype {X.dtype} is not numeric: encode it as numbers")
+    try:
+        with np.errstate(over="ignore"):  # what is too large shows as infinity, and is refused as such
+            return validate_data(model, _intact(X), *y, accept_sparse="csr", dtype=np.float64, **settings)
+    except (ValueError, TypeError, OverflowError) as error:
+        if re.search(r"\b[Xy]\b", str(error)):
+            raise
+        place = "X and y" if "input variables" in str(error) else "X"
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{place}: {error}") from error
+
+
+def _classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, sorted, and the number of that of each label."""
+    try:
+        check_classification_targets(labels)
+        return np.unique(labels, return_inverse=True)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"y: {error}") from error
 
 
 def _intact(X: Any) -> Any:

@@ -35,10 +35,16 @@ def read_list(X: Any, wanted: str, least: int = 1) -> Any:
     return X
 
 
-def read_outputs(y: Any, n: int, wanted: str, name: str = "y") -> Any:
-    """One output for each of n samples."""
+def read_target(y: Any, name: str = "y") -> Any:
+    """Outputs that are given, in whatever way."""
     if y is None:
         raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
+    return y
+
+
+def read_outputs(y: Any, n: int, wanted: str, name: str = "y") -> Any:
+    """One output for each of n samples."""
+    read_target(y, name)
     if not is_list(y) or len(y) != n:
         count = len(y) if is_list(y) else f"an object of type {type(y).__name__}"
         raise ValueError(f"{name} must hold {wanted} of {n} samples, as X does, got {count}")

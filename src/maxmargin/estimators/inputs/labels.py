@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from .arrays import SEQUENCES, Words, as_array
+from .arrays import SEQUENCES, Words, as_array, read_target
 from .sequences import place_of
 
 _WIDEST_TEXT = 64  # longer labels stay objects: one long string would widen every entry of a "U" array
@@ -18,8 +18,7 @@ _NUMBER = (int, float, np.integer, np.floating, np.bool_)
 
 def stack_labels(y: Any, offsets: np.ndarray, name: str = "y", words: Words = SEQUENCES) -> np.ndarray:
     """Flat 1-d array of labels from a list of label sequences, a 2-d array (one row each) or one flat array."""
-    if y is None:
-        raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
+    read_target(y, name)
     n, total = len(offsets) - 1, int(offsets[-1])
     if not isinstance(y, (list, tuple)):
         y = as_array(y, name)

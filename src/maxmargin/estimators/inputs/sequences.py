@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import SEQUENCES, Words, as_array, as_float64, is_list, refuse_mask, rows_of, take
+from .arrays import SEQUENCES, Words, as_any_array, as_array, as_float64, is_list, refuse_mask, rows_of, take
 from .sparse import as_csr, stack_csr
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
@@ -159,7 +159,7 @@ def _retold(error: Exception, where: str) -> Exception:
 def _check_lengths(given: Any, n_rows: int, name: str, least: int) -> np.ndarray:
     if given is None:
         return np.array([n_rows])
-    lengths = np.asarray(given)
+    lengths = as_any_array(given, "lengths")
     if lengths.ndim != 1 or lengths.dtype.kind not in "iu":
         raise ValueError(
             f"lengths must be a 1-d sequence of integers, got shape {lengths.shape} and dtype {lengths.dtype}"

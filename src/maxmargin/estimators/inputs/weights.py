@@ -77,7 +77,7 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, wei
         values = weight.sum() / (len(labels) * np.bincount(codes, weight))
     else:
         raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}')
-    weights = np.asarray(values)
+    weights = as_any_array(values, "class_weight")
     if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}")
     return weights.astype(np.float64)
