@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from .._parameters import check_verbose
+from .._parameters import check_verbose, count_threads
 from ..solvers import Record, Result, Solver, Status
 from ..structures.fingerprint import fingerprint
 from ._encoded import Encoded
@@ -95,6 +95,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `lam` is that of the estimator unless it is given, `found` are further attributes, `given` goes with X and y.
         """
+        count_threads(self.n_jobs)  # refuses what is no number of threads, before there is work for them
         encoded = self.encode(X, y, **given)
         solver = encoded.solver(self.solver)
         root = self._init_callback_context(max_subtasks=None)

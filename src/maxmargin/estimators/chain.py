@@ -265,7 +265,8 @@ class ChainSVM(LabelingEstimator):
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)
         features, edge_features = split_chains(X)
-        self._check_edge_features(edge_features)
+        if not (isinstance(features, (list, tuple)) and not features):  # nothing comes with nothing
+            self._check_edge_features(edge_features)
         given = stack_sequences(
             features,
             lengths,

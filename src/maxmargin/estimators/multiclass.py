@@ -185,11 +185,11 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
-        given, labels = _validated(checked, X, y, order="C")
+        given, labels = validated(checked, X, y, order="C")
         weight = check_sample_weight(sample_weight, len(labels))
         kept = np.flatnonzero(weight)
         rows, labels, weight = take(given, kept), take(labels, kept), take(weight, kept)
-        classes, codes = _classes_of(labels)
+        classes, codes = classes_of(labels)
         by_class = class_weights(self.class_weight, classes, codes, weight)
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
@@ -215,7 +215,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         given = np.zeros((0, self.n_features_in_)) if isinstance(X, list) and not X else X
-        matrix = _validated(self, given, reset=False, ensure_min_samples=0)
+        matrix = validated(self, given, reset=False, ensure_min_samples=0)
         scores = np.asarray(matrix @ self.coef_.T) if self._kernel is None else kernel_scores(self, matrix)
         return scores + self.intercept_
 
@@ -318,22 +318,25 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         return tags
 
 
-def _validated(model: MulticlassSVM, X: Any, *y: Any, **settings: Any) -> Any:
+def validated(model: MulticlassSVM, X: Any, *y: Any, **settings: Any) -> Any:
     """What scikit-learn makes of X, or of X and y; errors that do not say which of them is wrong are about X."""
     refuse_mask(X, "X")
-    if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+    if getattr(X, "dtype", np.dtype(float)).kind in "mMSV":
         raise ValueError(f"X: dtype {X.dtype} is not numeric: encode it as numbers")
+    if any(as_any_array(one, "y").ndim > 2 for one in y):
+        raise ValueError("y must hold one class a sample, in one dimension")
     try:
         with np.errstate(over="ignore"):  # what is too large shows as infinity, and is refused as such
             return validate_data(model, _intact(X), *y, accept_sparse="csr", dtype=np.float64, **settings)
     except (ValueError, TypeError, OverflowError) as error:
         if re.search(r"\b[Xy]\b", str(error)):
             raise
-        place = "X and y" if "input variables" in str(error) else "X"
+        places = {"input variables": "X and y", "Input contains": "y"}  # of X, they say that it is X
+        place = next((place for words, place in places.items() if words in str(error)), "X")
         raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{place}: {error}") from error
 
 
-def _classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and the number of that of each label."""
     try:
         check_classification_targets(labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,8 @@ def labels(subject: Subject) -> Iterator[Trial]:
     unknown = renamed(lambda label: "never seen")
     yield Trial("labels never seen, score", "score", lambda: (X, unknown), is_number)
     distinct = iter(range(999))
-    yield Trial("labels: all different", "fit", lambda one=renamed(lambda label: next(distinct)): (X, one), fitted)
+    numbered = renamed(lambda label: next(distinct))
+    yield Trial("labels: all different", "fit", lambda: (X, numbered), fitted)
     as_arrays = [np.array(one) for one in y] if nested else np.array(y)
     yield Trial("labels: arrays", "fit", lambda: (X, as_arrays), same_optimum)
     if nested:
@@ -101,7 +103,7 @@ def labels(subject: Subject) -> Iterator[Trial]:
         yield Trial("a label more", "fit", lambda: (X, [[*y[0], "a"], *y[1:]]), "y, sample 0: ")
         yield Trial("labels of another sample", "score", lambda: (X, y[::-1]), "y, sample 0: ")
         yield Trial("two dimensions", "fit", lambda: (X, [np.array([y[0]]), *y[1:]]), "y, sample 0: ")
-        yield Trial("flat", "fit", lambda: (X, sum(y, [])), same_optimum)
+        yield Trial("flat", "fit", lambda: (X, list(chain.from_iterable(y))), same_optimum)
 
 
 MATCHINGS = {

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-
 NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -117,9 +116,8 @@ def try_out(subject: Subject, trial: Trial) -> None:
 
 def _assert_refused(model: Any, trial: Trial) -> None:
     before = dict(vars(model))
-    with pytest.raises((ValueError, TypeError), match=trial.expected) as caught:
+    with pytest.raises((ValueError, TypeError), match=trial.expected):
         quietly(model, trial.method, trial.make(), trial.given)
-    pass
     assert vars(model).keys() == before.keys(), "a refusal leaves nothing behind"
     assert all(vars(model)[name] is value for name, value in before.items())
 

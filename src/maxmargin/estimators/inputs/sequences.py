@@ -96,6 +96,8 @@ def stack_sequences(
 
 def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
     """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        X = X.tolist()
     pairs = [_is_pair(sample) for sample in X] if isinstance(X, (list, tuple)) else []
     if not any(pairs):
         return X, None
