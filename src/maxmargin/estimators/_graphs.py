@@ -17,7 +17,7 @@ from ._encoded import Encoded
 from ._labeling import LabelingEstimator
 from ._weights import as_weights
 from .inputs.arrays import rows_of, take
-from .inputs.graphs import Graph, Split, Tree, numbered, split_samples
+from .inputs.graphs import Graph, Split, Tree, numbered, refuse_edges_of_nothing, split_samples
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_pair_mask
 from .inputs.sequences import new_vectorizer, stack_sequences
@@ -150,7 +150,7 @@ class GraphLabeling(LabelingEstimator):
             words=self._words,
         )
         present = np.flatnonzero(given.lengths)
-        self._refuse_edges_of_nothing(split, np.flatnonzero(given.lengths == 0))
+        refuse_edges_of_nothing(split, np.flatnonzero(given.lengths == 0))
         offsets, learned, n_edge_features = np.unique(given.offsets), self._weights, self.n_edge_features_in_
         with numbered(present):
             method, plan, edge_matrix = self._edges(
@@ -163,9 +163,3 @@ class GraphLabeling(LabelingEstimator):
         sites = make_sites(given.rows, offsets, intercept=layout.intercept, boundary=layout.boundary)
         links = method.make_links(plan, n_labels, self.transition_mask_, edge_matrix)
         return Scored(sites, links, plan, learned.laid_out(layout), n_labels, self.n_jobs, given.offsets), False
-
-    def _refuse_edges_of_nothing(self, split: Split, empty: np.ndarray) -> None:
-        with numbered(empty):
-            for k, i in enumerate(empty):
-                if np.size(split.links[i]):
-                    raise ValueError(f"sample {k}: it has edges, but no nodes")

@@ -122,6 +122,13 @@ def split_samples(X: Any, kind: type[Tree] | type[Graph], least: int = 1) -> Spl
     return Split([sample[0] for sample in samples], [sample[1] for sample in samples], edge_features)
 
 
+def refuse_edges_of_nothing(split: Split, empty: np.ndarray) -> None:
+    """Samples without nodes, `empty`, are left out of plans, so that nobody else would look at their edges."""
+    for i in empty:
+        if as_any_array(split.links[i], f"X, sample {i}").size:
+            raise ValueError(f"X, sample {i}: it has edges, but no nodes")
+
+
 def stack_heads(heads: list[Any], offsets: np.ndarray) -> np.ndarray:
     """(N,) parents, counted inside the sample."""
     stacked = [_whole_numbers(one, f"X, sample {i}: heads") for i, one in enumerate(heads)]

@@ -191,7 +191,7 @@ def _refuse_empty(offsets: np.ndarray, name: str, words: Words) -> None:
 
 def _hint_of_one(X: Any, name: str, words: Words) -> str:
     """What to do about a list that looks like a single sample."""
-    first = X[0] if len(X) else None
+    first: Any = X[0] if len(X) else None
     if isinstance(first, (str, bytes)):
         one = f'[[{{"word": token}} for token in {name}]]'
         return f"; tokens need features: if {name} is one {words.sample}, give {one}"
