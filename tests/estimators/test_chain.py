@@ -53,6 +53,7 @@ def test_signature():
         "verbose": 0,
         "n_jobs": None,
         "warm_start": False,
+        "scale": None,
     }
     assert list(defaults.items())[: len(first)] == list(first.items())
     further = {"fit_intercept": True, "fit_boundary": True, "transition_mask": None, "cost_matrix": None}

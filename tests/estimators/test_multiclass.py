@@ -37,6 +37,7 @@ def test_signature():
         "verbose": 0,
         "n_jobs": None,
         "warm_start": False,
+        "scale": None,
         "fit_intercept": True,
         "cost_matrix": None,
         "kernel": None,

@@ -1,6 +1,7 @@
 """scikit-learn faces: no mathematics here."""
 
 from ._encoded import Encoded
+from ._scaling import Scaling
 from .box import BoxSVM
 from .chain import ChainSVM
 from .cv import ChainSVMCV, MulticlassSVMCV
@@ -28,6 +29,7 @@ __all__ = [
     "MulticlassSVMCV",
     "PoseSVM",
     "Proposals",
+    "Scaling",
     "Tree",
     "TreeSVM",
     "lam_grid",

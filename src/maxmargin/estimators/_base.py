@@ -39,9 +39,10 @@ def by_sample(find: Callable[[Any], Any], samples: Iterable[Any]) -> list[Any]:
     return found
 
 
-def certificate_of(result: Result, solver: Solver) -> dict[str, Any]:
+def certificate_of(result: Result, solver: Solver, lam: float) -> dict[str, Any]:
     """The attributes that say how a model was found, and how good it is."""
     return {
+        "lam_": float(lam),
         "primal_": result.primal,
         "dual_": result.dual,
         "gap_": result.gap,
@@ -58,6 +59,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of the estimators. Attributes are set together when a fit is done, so a failed fit leaves nothing behind."""
 
     lam: float | None
+    scale: bool | None
     solver: Any
     tol: float
     max_passes: float
@@ -108,9 +110,10 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             task.call_on_fit_task_begin(**told)
             return task.call_on_fit_task_end(**told, reconstruction_attributes=lambda: encoded.attributes(record.w))
 
+        lam = self._regularization(encoded) if lam is None else lam
         result = solver.solve(
             encoded.problem,
-            self._regularization(encoded) if lam is None else lam,
+            lam,
             tol=self.tol,
             max_passes=self.max_passes,
             max_seconds=self.max_seconds,
@@ -120,7 +123,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             n_jobs=self.n_jobs,
             verbose=check_verbose(self.verbose),
         )
-        attributes = {**encoded.attributes(result.w), **certificate_of(result, solver), **dict(found)}
+        attributes = {**encoded.attributes(result.w), **certificate_of(result, solver, lam), **dict(found)}
         if not self.warm_start:
             attributes["_state"] = None
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
@@ -128,7 +131,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._warn_of_status(result)
 
     def _regularization(self, encoded: Encoded) -> float:
-        return 1.0 / encoded.total_weight if self.lam is None else self.lam
+        return encoded.units.lam if self.lam is None else self.lam
 
     def _warn_of_status(self, result: Result) -> None:
         if result.status == Status.INTERRUPTED or (result.status == Status.MAX_SECONDS and result.n_passes == 0):

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..solvers import Solver, get_solver
+from ._scaling import Units
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Encoded:
         That which has encoded the data; it is not changed.
     problem : structure
         What solvers take.
-    total_weight : float
-        The sum of the sample weights; ``lam=None`` means one over it.
+    units : Units
+        The scaling of features and losses in the problem, and what ``lam=None`` means.
     fitted : dict
         Attributes of the model that do not depend on the weights.
     unpack : function
@@ -43,14 +44,14 @@ class Encoded:
 
     estimator: Any
     problem: Any
-    total_weight: float
+    units: Units
     fitted: dict[str, Any]
     unpack: Callable[[np.ndarray], dict[str, Any]]
     positive: np.ndarray | None = None
 
     def attributes(self, w: np.ndarray) -> dict[str, Any]:
         """What a model with these weights has, but for its certificate."""
-        return {**self.fitted, **self.unpack(w)}
+        return {**self.fitted, **self.unpack(w), "scaling_": self.units.scaling}
 
     def model(self, w: np.ndarray, **certificate: Any) -> Any:
         """A fitted copy of the estimator.

@@ -15,13 +15,14 @@ from ..structures.pairwise import make_pairwise_problem, make_sites
 from ._decoding import Scored
 from ._encoded import Encoded
 from ._labeling import LabelingEstimator
+from ._scaling import mean_largest_loss, units_of_sites
 from ._weights import as_weights
 from .inputs.arrays import rows_of, take
 from .inputs.graphs import Graph, Split, Tree, numbered, refuse_edges_of_nothing, split_samples
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_pair_mask
 from .inputs.sequences import new_vectorizer, stack_sequences
-from .inputs.weights import check_cost_matrix, check_loss, check_sample_weight, class_weights
+from .inputs.weights import check_loss, check_sample_weight, label_costs
 
 
 class GraphLabeling(LabelingEstimator):
@@ -113,15 +114,20 @@ class GraphLabeling(LabelingEstimator):
         layout = method.make_weights(
             rows.shape[1], n_labels, intercept=bool(self.fit_intercept), n_edge_features=n_edge_features
         )
+        lengths = np.diff(offsets)
+        costs = label_costs(self.cost_matrix, self.class_weight, classes, codes, np.repeat(weight, lengths))
+        worst = mean_largest_loss(costs.max(axis=1)[codes], offsets, normalize, weight)
+        edges = None if edge_matrix is None else (edge_matrix, np.diff(plan.edge_offsets))
+        units = units_of_sites(self, rows, lengths, weight, worst, edges)
+        scaling = units.scaling
         problem = make_pairwise_problem(
-            make_sites(rows, offsets, intercept=layout.intercept, boundary=layout.boundary),
-            method.make_links(plan, n_labels, allowed, edge_matrix),
+            make_sites(scaling.apply(rows), offsets, intercept=layout.intercept, boundary=layout.boundary),
+            method.make_links(plan, n_labels, allowed, scaling.apply_to_edges(edge_matrix)),
             plan,
             codes,
             n_labels,
             normalize=normalize,
-            cost=check_cost_matrix(self.cost_matrix, n_labels),
-            class_weight=class_weights(self.class_weight, classes, codes, np.repeat(weight, np.diff(offsets))),
+            cost=costs / scaling.loss,
             sample_weight=weight,
         )
         fitted = {
@@ -132,8 +138,8 @@ class GraphLabeling(LabelingEstimator):
             "transition_mask_": allowed,
             **self._chosen(method),
         }
-        unpack = partial(as_weights, layout)
-        return Encoded(self, method.make_problem(problem), weight.sum(), fitted, unpack, layout.positive)
+        unpack = partial(as_weights, layout, scaling)
+        return Encoded(self, method.make_problem(problem), units, fitted, unpack, layout.positive)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)

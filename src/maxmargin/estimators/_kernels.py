@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from ..structures.pairwise import PairwiseWeights
 from ..structures.rows import KernelRows, kernel_coefficients
 from ..structures.weights import MulticlassWeights
-from ._weights import as_weights
+from ._scaling import PLAIN, Scaling
+from ._weights import as_weights, in_given_units
 
 PARAMETERS = {"linear": (), "rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "sigmoid": ("gamma", "coef0")}
 PRECOMPUTED = "precomputed"
@@ -35,6 +36,11 @@ class KernelFunction(NamedTuple):
     @property
     def precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+
+    @property
+    def makes_values(self) -> bool:
+        """Whether kernel values are made here, and nobody else's."""
+        return isinstance(self.kernel, str) and self.kernel != PRECOMPUTED
 
     def between(self, X: Any, Z: Any) -> np.ndarray:
         """Kernel values (n, m) of the rows of two matrices."""
@@ -166,9 +172,15 @@ def _check_definite(gram: np.ndarray, largest: float) -> None:
 
 
 def unpack_kernel(
-    function: KernelFunction, rows: Any, kept: np.ndarray, layout: MulticlassWeights | PairwiseWeights, w: np.ndarray
+    function: KernelFunction,
+    rows: Any,
+    kept: np.ndarray,
+    layout: MulticlassWeights | PairwiseWeights,
+    scaling: Scaling,
+    w: np.ndarray,
 ) -> dict[str, Any]:
     """The attributes of a kernel model from weights over kernel rows: its support, and all other weights."""
+    w = in_given_units(layout, scaling, w, kernel=True)
     beta = kernel_coefficients(w, rows.shape[0], layout.n_labels)
     support = np.flatnonzero(np.any(beta != 0.0, axis=1))
     fitted = {"support_": kept[support], "dual_coef_": np.ascontiguousarray(beta[support])}
@@ -176,7 +188,7 @@ def unpack_kernel(
         fitted["support_vectors_"] = rows[support]
     others = {name: part for name, part in layout.unpack(w).items() if name != "coef"}
     of_scores = layout.of_scores()
-    return {**fitted, **as_weights(of_scores, of_scores.pack(**others))}
+    return {**fitted, **as_weights(of_scores, PLAIN, of_scores.pack(**others))}
 
 
 def kernel_scores(model: Any, rows: Any) -> np.ndarray:

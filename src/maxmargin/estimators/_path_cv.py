@@ -14,6 +14,7 @@ from ..solvers import Status
 from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, parameters_of
 from ._kernels import PRECOMPUTED
+from ._scaling import wants_scaling
 from .inputs.weights import check_sample_weight
 from .path import EstimatorPath, regularization_path, scores_along
 
@@ -73,7 +74,7 @@ class PathCV(MaxMarginEstimator):
         check_limits(self.tol, self.max_passes, self.max_seconds)
         weight = check_sample_weight(sample_weight, len(y))
         names = set(parameters_of(self.single)) - NOT_THEIRS
-        single = self.single(**{name: getattr(self, name) for name in names})
+        single = self.single(**{name: getattr(self, name) for name in names}).set_params(scale=wants_scaling(self))
         from sklearn.metrics import check_scoring  # imports half of scikit-learn
 
         scorer = check_scoring(single, self.scoring)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..structures.weights import Layout, Weights
+from ._scaling import PLAIN, Scaling
 
 
 class Learned:
@@ -37,11 +38,18 @@ class Learned:
         return weights
 
 
-def as_weights(layout: Layout, w: np.ndarray) -> dict[str, Weights]:
+def as_weights(layout: Layout, scaling: Scaling, w: np.ndarray) -> dict[str, Weights]:
     """What `Learned` attributes are read from; a copy, since solvers may go on with `w`."""
-    return {"_weights": Weights(layout, np.array(w, np.float64))}
+    return {"_weights": Weights(layout, in_given_units(layout, scaling, w))}
 
 
-def as_attributes(unpack: Callable[[np.ndarray], dict[str, Any]], w: np.ndarray) -> dict[str, Any]:
-    """What a structure unpacks, by the names of fitted attributes."""
-    return {f"{name}_": part for name, part in unpack(w).items()}
+def in_given_units(layout: Layout, scaling: Scaling, w: np.ndarray, kernel: bool = False) -> np.ndarray:
+    """A copy of flat weights, for features and losses as they came."""
+    if scaling is PLAIN:
+        return np.array(w, np.float64)
+    return layout.pack(**scaling.undo(layout.unpack(w), kernel))
+
+
+def as_attributes(unpack: Callable[[np.ndarray], dict[str, Any]], scaling: Scaling, w: np.ndarray) -> dict[str, Any]:
+    """What a structure unpacks, for features as they came, by the names of fitted attributes."""
+    return {f"{name}_": part for name, part in scaling.undo(unpack(w)).items()}

@@ -24,6 +24,7 @@ from ..structures.boxes import (
 from ..structures.known import KnownProblem
 from ._base import MaxMarginEstimator, by_sample
 from ._encoded import Encoded
+from ._scaling import settle_units
 from ._weights import as_attributes
 from .inputs.arrays import take
 from .inputs.boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
@@ -45,8 +46,10 @@ class BoxSVM(MaxMarginEstimator):
 
     Parameters
     ----------
-    lam : float or None, default=None
-        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    lam : float, "cv" or None, default=None
+        Regularisation, > 0. None leaves it to a rule that suits features and losses of any scale, see
+        ``docs/regularization.md``; "cv" chooses it by cross-validation. A number is that of the plain objective,
+        ``C = 1 / (lam n)`` in the terms of other SVMs.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -64,6 +67,9 @@ class BoxSVM(MaxMarginEstimator):
         1 shows a progress bar with the gap.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
     fit_intercept : bool, default=True
         Whether a pixel has a bias, regularised like the other weights: what a box costs or gains by its size.
         Proposed boxes have none, as it would be the same for all.
@@ -72,6 +78,10 @@ class BoxSVM(MaxMarginEstimator):
 
     Attributes
     ----------
+    lam_ : float
+        The regularisation learned with, that of the scaled objective where ``scaling_`` is not 1.
+    scaling_ : Scaling
+        What features and losses were divided by.
     coef_ : array of shape (F,)
         Weights of the features of a pixel, or of a proposed box.
     intercept_ : float
@@ -121,7 +131,7 @@ class BoxSVM(MaxMarginEstimator):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         solver: Any = "auto",
         tol: float = 1e-2,
@@ -130,6 +140,7 @@ class BoxSVM(MaxMarginEstimator):
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
+        scale: bool | None = None,
         fit_intercept: bool = True,
         n_words: int | None = None,
     ):
@@ -166,9 +177,20 @@ class BoxSVM(MaxMarginEstimator):
         weight = check_sample_weight(sample_weight, len(samples))
         kept = np.flatnonzero(weight)
         samples, boxes, weight = take(samples, kept), take(boxes, kept), take(weight, kept)
+        matrices = [sample.rows(n_features) for sample in samples]
+        units = settle_units(
+            self,
+            matrices,
+            [np.full(matrix.shape[0], one) for matrix, one in zip(matrices, weight, strict=True)],
+            1.0,
+            weight,
+            center=bool(self.fit_intercept) and kind.has_intercept,
+        )
+        samples = [s.with_rows(units.scaling.apply(x)) for s, x in zip(samples, matrices, strict=True)]
         structure = STRUCTURES[kind](samples, boxes, weight, n_features, bool(self.fit_intercept))
         fitted = {"n_features_in_": n_features, "_kind": kind}
-        return Encoded(self, KnownProblem(structure), weight.sum(), fitted, partial(as_attributes, structure.unpack))
+        unpack = partial(as_attributes, structure.unpack, units.scaling)
+        return Encoded(self, KnownProblem(structure), units, fitted, unpack)
 
     def _samples(self, X: Any) -> list[Any]:
         check_is_fitted(self)

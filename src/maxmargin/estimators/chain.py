@@ -16,13 +16,14 @@ from ._decoding import Scored
 from ._encoded import Encoded
 from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._labeling import LabelingEstimator
+from ._scaling import mean_largest_loss, units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import rows_of, take
 from .inputs.graphs import stack_edge_features
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_transition_mask
 from .inputs.sequences import new_vectorizer, split_chains, stack_sequences
-from .inputs.weights import check_cost_matrix, check_loss, check_sample_weight, class_weights
+from .inputs.weights import check_loss, check_sample_weight, label_costs
 
 
 class ChainSVM(LabelingEstimator):
@@ -33,8 +34,10 @@ class ChainSVM(LabelingEstimator):
 
     Parameters
     ----------
-    lam : float or None, default=None
-        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    lam : float, "cv" or None, default=None
+        Regularisation, > 0. None leaves it to a rule that suits features and losses of any scale, see
+        ``docs/regularization.md``; "cv" chooses it by cross-validation. A number is that of the plain objective,
+        ``C = 1 / (lam n)`` in the terms of other SVMs.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -58,6 +61,9 @@ class ChainSVM(LabelingEstimator):
         Threads for certificates and predictions; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
     fit_intercept : bool, default=True
         Whether labels have a bias; it is regularised like the other weights.
     fit_boundary : bool, default=True
@@ -82,6 +88,10 @@ class ChainSVM(LabelingEstimator):
 
     Attributes
     ----------
+    lam_ : float
+        The regularisation learned with, that of the scaled objective where ``scaling_`` is not 1.
+    scaling_ : Scaling
+        What features and losses were divided by.
     coef_ : array of shape (K, F)
         Weights of the features; not with a kernel. As `intercept_`, `boundary_`, `transitions_` and `edge_coef_` it is
         a view of the weights: what is changed in place, or assigned, changes the predictions.
@@ -161,7 +171,7 @@ class ChainSVM(LabelingEstimator):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         solver: Any = "auto",
         tol: float = 1e-2,
@@ -173,6 +183,7 @@ class ChainSVM(LabelingEstimator):
         verbose: int = 0,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        scale: bool | None = None,
         fit_intercept: bool = True,
         fit_boundary: bool = True,
         transition_mask: Any = None,
@@ -225,7 +236,14 @@ class ChainSVM(LabelingEstimator):
         codes, classes = encode_labels(labels, offsets)
         mask = read_transition_mask(self.transition_mask, classes, codes, offsets, kept)
         function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
-        matrix = rows if function is None else kernel_rows(function, rows, positions, int(given.offsets[-1]))
+        matrix: Any = rows if function is None else kernel_rows(function, rows, positions, int(given.offsets[-1]))
+        lengths = np.diff(offsets)
+        costs = label_costs(self.cost_matrix, self.class_weight, classes, codes, np.repeat(weight, lengths))
+        worst = mean_largest_loss(costs.max(axis=1)[codes], offsets, normalize, weight)
+        edges = None if edge_matrix is None else (edge_matrix, lengths - 1)
+        units = units_of_sites(self, matrix, lengths, weight, worst, edges)
+        scaling = units.scaling
+        matrix = scaling.apply(rows) if function is None else scaling.apply_to_kernel(matrix, function.makes_values)
         n_edge_features = None if edge_matrix is None else edge_matrix.shape[1]
         layout = PairwiseWeights(
             count_weight_rows(matrix),
@@ -242,16 +260,15 @@ class ChainSVM(LabelingEstimator):
             intercept=layout.intercept,
             boundary=layout.boundary,
             normalize=normalize,
-            cost=check_cost_matrix(self.cost_matrix, len(classes)),
-            class_weight=class_weights(self.class_weight, classes, codes, np.repeat(weight, np.diff(offsets))),
+            cost=costs / scaling.loss,
             sample_weight=weight,
             mask=mask,
-            edge_matrix=edge_matrix,
+            edge_matrix=scaling.apply_to_edges(edge_matrix),
         )
         if function is None:
-            unpack = partial(as_weights, layout)
+            unpack = partial(as_weights, layout, scaling)
         else:
-            unpack = partial(unpack_kernel, function, rows, positions, layout)
+            unpack = partial(unpack_kernel, function, rows, positions, layout, scaling)
         fitted = {
             "classes_": classes,
             "n_features_in_": rows.shape[1],
@@ -260,7 +277,7 @@ class ChainSVM(LabelingEstimator):
             "transition_mask_": mask,
             "_kernel": function,
         }
-        return Encoded(self, problem, weight.sum(), fitted, unpack)
+        return Encoded(self, problem, units, fitted, unpack)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         check_is_fitted(self)

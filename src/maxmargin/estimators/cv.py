@@ -57,6 +57,9 @@ class ChainSVMCV(PathCV, ChainSVM):
         1 shows a progress bar with the gap.
     n_jobs : int or None, default=None
         Threads for certificates and predictions; None is 1, -1 all cores.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: yes.
     fit_intercept : bool, default=True
         Whether labels have a bias; it is regularised like the other weights.
     fit_boundary : bool, default=True
@@ -81,6 +84,8 @@ class ChainSVMCV(PathCV, ChainSVM):
     ----------
     lam_ : float
         That with the best mean score; the model is fitted with it to all data.
+    scaling_ : Scaling
+        What features and losses were divided by.
     lams_ : array of shape (L,)
         Breakpoints of all paths, descending. Scores are constant between them.
     scores_ : array of shape (folds, L)
@@ -162,6 +167,7 @@ class ChainSVMCV(PathCV, ChainSVM):
         random_state: Any = None,
         verbose: int = 0,
         n_jobs: int | None = None,
+        scale: bool | None = None,
         fit_intercept: bool = True,
         fit_boundary: bool = True,
         transition_mask: Any = None,
@@ -246,6 +252,9 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         1 shows a progress bar with the gap.
     n_jobs : int or None, default=None
         Threads for certificates; None is 1, -1 all cores.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: yes.
     fit_intercept : bool, default=True
         Whether classes have a bias; it is regularised like the other weights.
     cost_matrix : array of shape (K, K) or None, default=None
@@ -265,6 +274,8 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     ----------
     lam_ : float
         That with the best mean score; the model is fitted with it to all data.
+    scaling_ : Scaling
+        What features and losses were divided by.
     lams_ : array of shape (L,)
         Breakpoints of all paths, descending. Scores are constant between them.
     scores_ : array of shape (folds, L)
@@ -335,6 +346,7 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         random_state: Any = None,
         verbose: int = 0,
         n_jobs: int | None = None,
+        scale: bool | None = None,
         fit_intercept: bool = True,
         cost_matrix: Any = None,
         kernel: Any = None,

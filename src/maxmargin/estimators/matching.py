@@ -14,6 +14,7 @@ from ..structures.known import KnownProblem
 from ..structures.matching import Matchings, best_links, pair_max_marginals, pair_scores, top_links
 from ._base import MaxMarginEstimator, by_sample
 from ._encoded import Encoded
+from ._scaling import settle_units
 from ._weights import as_attributes
 from .inputs.arrays import take
 from .inputs.matchings import as_numbers, leave_out, read_candidates, read_ignored, read_links
@@ -30,8 +31,10 @@ class MatchingSVM(MaxMarginEstimator):
 
     Parameters
     ----------
-    lam : float or None, default=None
-        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    lam : float, "cv" or None, default=None
+        Regularisation, > 0. None leaves it to a rule that suits features and losses of any scale, see
+        ``docs/regularization.md``; "cv" chooses it by cross-validation. A number is that of the plain objective,
+        ``C = 1 / (lam n)`` in the terms of other SVMs.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -49,6 +52,9 @@ class MatchingSVM(MaxMarginEstimator):
         1 shows a progress bar with the gap.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
     loss : {"hamming", "hamming_sum"}, default="hamming"
         The cost of wrong and missed links of a sample, divided by the number of its true links (by 1 if there are
         none), so that every sample counts alike; or their sum.
@@ -62,6 +68,10 @@ class MatchingSVM(MaxMarginEstimator):
 
     Attributes
     ----------
+    lam_ : float
+        The regularisation learned with, that of the scaled objective where ``scaling_`` is not 1.
+    scaling_ : Scaling
+        What features and losses were divided by.
     coef_ : array of shape (F,)
         Weights of the features of a pair.
     intercept_ : float
@@ -114,7 +124,7 @@ class MatchingSVM(MaxMarginEstimator):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         solver: Any = "auto",
         tol: float = 1e-2,
@@ -123,6 +133,7 @@ class MatchingSVM(MaxMarginEstimator):
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
+        scale: bool | None = None,
         loss: str = "hamming",
         cost_matrix: Any = None,
         fit_intercept: bool = True,
@@ -168,17 +179,32 @@ class MatchingSVM(MaxMarginEstimator):
         if not n_features:
             raise ValueError("X has no candidate pairs with features: there is nothing to learn from")
         kept = np.flatnonzero(weight)
+        samples, links, weight = take(samples, kept), take(links, kept), take(weight, kept)
+        cost = 1.0 - np.eye(2) if cost is None else cost
+        sizes = np.array([max(1, len(true)) for true in links])
+        matrices = [sample.features for sample in samples]
+        units = settle_units(
+            self,
+            matrices,
+            [np.full(matrix.shape[0], one) for matrix, one in zip(matrices, weight, strict=True)],
+            float(np.average(sizes, weights=weight)),
+            weight,
+            loss=float(cost.max() * (1.0 if normalize else np.average(sizes, weights=weight))),
+            center=bool(self.fit_intercept),
+        )
+        scaling = units.scaling
         matchings = Matchings(
-            take(samples, kept),
-            take(links, kept),
-            cost=cost,
+            [sample._replace(features=scaling.apply(sample.features)) for sample in samples],
+            links,
+            cost=cost / scaling.loss,
             normalize=normalize,
             intercept=bool(self.fit_intercept),
             perfect=bool(self.perfect),
-            sample_weight=take(weight, kept),
+            sample_weight=weight,
         )
         fitted = {"n_features_in_": n_features, "_perfect": bool(self.perfect)}
-        return Encoded(self, KnownProblem(matchings), weight.sum(), fitted, partial(as_attributes, matchings.unpack))
+        unpack = partial(as_attributes, matchings.unpack, scaling)
+        return Encoded(self, KnownProblem(matchings), units, fitted, unpack)
 
     def _tables(self, X: Any) -> list[np.ndarray]:
         """Scores (n, m) of the pairs of every sample, -inf for those that cannot be matched."""

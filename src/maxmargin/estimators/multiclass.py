@@ -21,10 +21,11 @@ from ..structures.weights import MulticlassWeights, Weights
 from ._base import MaxMarginEstimator
 from ._encoded import Encoded
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
+from ._scaling import units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import as_any_array, read_target, refuse_mask, take
 from .inputs.sparse import as_csr, stack_csr
-from .inputs.weights import check_cost_matrix, check_sample_weight, class_weights
+from .inputs.weights import check_sample_weight, class_weights, label_costs
 
 
 class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
@@ -35,8 +36,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     Parameters
     ----------
-    lam : float or None, default=None
-        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    lam : float, "cv" or None, default=None
+        Regularisation, > 0. None leaves it to a rule that suits features and losses of any scale, see
+        ``docs/regularization.md``; "cv" chooses it by cross-validation. A number is that of the plain objective,
+        ``C = 1 / (lam n)`` in the terms of other SVMs.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -58,6 +61,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         Threads for certificates; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
     fit_intercept : bool, default=True
         Whether classes have a bias; it is regularised like the other weights.
     cost_matrix : array of shape (K, K) or None, default=None
@@ -77,6 +83,10 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     Attributes
     ----------
+    lam_ : float
+        The regularisation learned with, that of the scaled objective where ``scaling_`` is not 1.
+    scaling_ : Scaling
+        What features and losses were divided by.
     coef_ : array of shape (K, F)
         Weights of the features; not with a kernel. As `intercept_` it is a view of the weights: what is changed in
         place, or assigned, changes the predictions.
@@ -142,7 +152,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         solver: Any = "auto",
         tol: float = 1e-2,
@@ -153,6 +163,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         verbose: int = 0,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        scale: bool | None = None,
         fit_intercept: bool = True,
         cost_matrix: Any = None,
         kernel: Any = None,
@@ -194,23 +205,28 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
         function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
-        matrix = rows if function is None else kernel_rows(function, rows, kept, given.shape[0])
+        matrix: Any = rows if function is None else kernel_rows(function, rows, kept, given.shape[0])
+        cost = label_costs(self.cost_matrix, None, classes, codes, weight)
+        worst = float(np.average(cost.max(axis=1)[codes], weights=weight))
+        units = units_of_sites(self, matrix, np.ones(len(codes), np.int64), weight, worst)
+        scaling = units.scaling
+        matrix = scaling.apply(rows) if function is None else scaling.apply_to_kernel(matrix, function.makes_values)
         layout = MulticlassWeights(count_weight_rows(matrix), len(classes), bool(self.fit_intercept))
         problem = make_multiclass_problem(
             matrix,
             codes,
             len(classes),
             intercept=layout.intercept,
-            cost=check_cost_matrix(self.cost_matrix, len(classes)),
+            cost=cost / scaling.loss,
             sample_weight=weight,
         )
         if function is None:
-            unpack = partial(as_weights, layout)
+            unpack = partial(as_weights, layout, scaling)
         else:
-            unpack = partial(unpack_kernel, function, rows, kept, layout)
+            unpack = partial(unpack_kernel, function, rows, kept, layout, scaling)
         names = ("n_features_in_", "feature_names_in_")
         named = {name: vars(checked)[name] for name in names if name in vars(checked)}
-        return Encoded(self, problem, weight.sum(), {"classes_": classes, "_kernel": function, **named}, unpack)
+        return Encoded(self, problem, units, {"classes_": classes, "_kernel": function, **named}, unpack)
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

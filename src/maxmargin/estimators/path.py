@@ -67,6 +67,8 @@ class EstimatorPath:
                 "transform X before, rather than in a pipeline"
             )
         self.estimator = own = clone(estimator)
+        if own.scale is None:  # lam is given here, so that the objective is the plain one
+            own.set_params(scale=False)
         self._encoded = own.encode(X, y, **given)
         self._scores: np.ndarray | None = None
         effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
@@ -151,7 +153,7 @@ class EstimatorPath:
             history={column: np.array([value]) for column, value in row.items()},
             state=None,
         )
-        return self._encoded.model(w, **certificate_of(result, path.solver)).set_params(lam=lam)
+        return self._encoded.model(w, **certificate_of(result, path.solver, lam)).set_params(lam=lam)
 
     def select(self, X: Any, y: Any, scoring: Any = None, **given: Any) -> Any:
         """Make the fitted estimator that scores best on validation data; of several, that of the largest lam.

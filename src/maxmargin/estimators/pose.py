@@ -15,6 +15,7 @@ from ..structures.pose import Poses, Springs, make_pose_model, truncated_distanc
 from ..structures.relations import steadiest_tree
 from ._base import MaxMarginEstimator, by_sample
 from ._encoded import Encoded
+from ._scaling import settle_units
 from ._weights import as_attributes
 from .inputs.arrays import take
 from .inputs.poses import check_parents, read_grids, read_positions, read_radius
@@ -33,8 +34,10 @@ class PoseSVM(MaxMarginEstimator):
 
     Parameters
     ----------
-    lam : float or None, default=None
-        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    lam : float, "cv" or None, default=None
+        Regularisation, > 0. None leaves it to a rule that suits features and losses of any scale, see
+        ``docs/regularization.md``; "cv" chooses it by cross-validation. A number is that of the plain objective,
+        ``C = 1 / (lam n)`` in the terms of other SVMs.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -53,6 +56,9 @@ class PoseSVM(MaxMarginEstimator):
         1 shows a progress bar with the gap.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
     parents : array of int of shape (P,) or None, default=None
         The part that each part hangs on, -1 for a root. There may be several roots; where all are roots, each part is
         found by itself. None takes the tree whose displacements vary least in the true poses, with part 0 as its root.
@@ -63,6 +69,10 @@ class PoseSVM(MaxMarginEstimator):
 
     Attributes
     ----------
+    lam_ : float
+        The regularisation learned with, that of the scaled objective where ``scaling_`` is not 1.
+    scaling_ : Scaling
+        What features and losses were divided by.
     coef_ : array of shape (P, F)
         Weights of the features of each part.
     springs_ : Springs
@@ -113,7 +123,7 @@ class PoseSVM(MaxMarginEstimator):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         solver: Any = "auto",
         tol: float = 1e-2,
@@ -122,6 +132,7 @@ class PoseSVM(MaxMarginEstimator):
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
+        scale: bool | None = None,
         parents: Any = None,
         n_types: int = 1,
         radius: Any = 10.0,
@@ -161,12 +172,20 @@ class PoseSVM(MaxMarginEstimator):
         else:
             parents = check_parents(self.parents, positions.shape[1])
         n_features = grids[0].features.shape[1]
+        units = settle_units(
+            self,
+            [grid.features for grid in grids],
+            [np.full(len(grid.features), one) for grid, one in zip(grids, weight, strict=True)],
+            positions.shape[1],
+            weight,
+        )
+        grids = [grid._replace(features=units.scaling.apply(grid.features)) for grid in grids]
         model = make_pose_model(positions, parents, n_types, n_features, weight)
         poses = Poses(grids, positions, model, radius, weight)
         fitted = {"n_features_in_": n_features, "parents_": parents}
         positive = model.stiffness_places() if len(model.edges) else None
-        unpack = partial(as_attributes, model.unpack)
-        return Encoded(self, KnownProblem(poses), weight.sum(), fitted, unpack, positive)
+        unpack = partial(as_attributes, model.unpack, units.scaling)
+        return Encoded(self, KnownProblem(poses), units, fitted, unpack, positive)
 
     def predict(self, X: Any) -> np.ndarray:
         """Find the best pose in each image.

@@ -19,8 +19,10 @@ class TreeSVM(GraphLabeling):
 
     Parameters
     ----------
-    lam : float or None, default=None
-        Regularisation, > 0; None means 1 / (sum of sample weights). ``C = 1 / (lam n)`` in the terms of other SVMs.
+    lam : float, "cv" or None, default=None
+        Regularisation, > 0. None leaves it to a rule that suits features and losses of any scale, see
+        ``docs/regularization.md``; "cv" chooses it by cross-validation. A number is that of the plain objective,
+        ``C = 1 / (lam n)`` in the terms of other SVMs.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -44,6 +46,9 @@ class TreeSVM(GraphLabeling):
         Threads for certificates and predictions; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    scale : bool or None, default=None
+        Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
+        fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
     fit_intercept : bool, default=True
         Whether labels have a bias; it is regularised like the other weights.
     transition_mask : array of shape (K, K) or None, default=None
@@ -54,6 +59,10 @@ class TreeSVM(GraphLabeling):
 
     Attributes
     ----------
+    lam_ : float
+        The regularisation learned with, that of the scaled objective where ``scaling_`` is not 1.
+    scaling_ : Scaling
+        What features and losses were divided by.
     coef_ : array of shape (K, F)
         Weights of the features of nodes. As `intercept_`, `transitions_` and `edge_coef_` it is a view of the weights:
         what is changed in place, or assigned, changes the predictions.
@@ -112,7 +121,7 @@ class TreeSVM(GraphLabeling):
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         solver: Any = "auto",
         tol: float = 1e-2,
@@ -124,6 +133,7 @@ class TreeSVM(GraphLabeling):
         verbose: int = 0,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        scale: bool | None = None,
         fit_intercept: bool = True,
         transition_mask: Any = None,
         cost_matrix: Any = None,

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from .._boxes import box_iou
 from ..inference.boxes import best_box, candidate_marginals, top_boxes
@@ -18,8 +19,17 @@ CALL_SECONDS, FEATURE_SECONDS, SCAN_SECONDS = 2e-5, 5e-10, 1e-8
 class Image:
     """Pixels with features; to be predicted is any box of them."""
 
+    has_intercept = True
     pixels: np.ndarray
     shape: tuple[int, ...]  # H, W
+
+    def rows(self, n_features: int) -> Any:
+        """Features (H W, F) of the pixels."""
+        raise NotImplementedError
+
+    def with_rows(self, rows: Any) -> Image:
+        """The same image with other features, of which those of words may be multiples only."""
+        raise NotImplementedError
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         """``<coef, x>`` (H, W) of every pixel."""
@@ -35,18 +45,25 @@ class Image:
 
 
 class WordImage(Image):
-    """A pixel has one feature, its word."""
+    """A pixel has one feature, its word, of the same value everywhere."""
 
-    def __init__(self, words: np.ndarray):
-        self.pixels, self.shape = words, words.shape  # (H, W) integers
+    def __init__(self, words: np.ndarray, value: float = 1.0):
+        self.pixels, self.shape, self.value = words, words.shape, value  # (H, W) integers
+
+    def rows(self, n_features: int) -> Any:
+        n = self.pixels.size
+        return csr_array((np.full(n, self.value), self.pixels.ravel(), np.arange(n + 1)), shape=(n, n_features))
+
+    def with_rows(self, rows: Any) -> WordImage:
+        return WordImage(self.pixels, float(rows.data[0]))
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
-        return coef[self.pixels]
+        return (self.value * coef)[self.pixels]
 
     def total(self, box: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         counts = np.bincount(_cut(self.pixels, box).ravel())
         words = np.flatnonzero(counts)
-        return words, counts[words]
+        return words, self.value * counts[words]
 
 
 class DenseImage(Image):
@@ -54,6 +71,12 @@ class DenseImage(Image):
 
     def __init__(self, features: np.ndarray):
         self.pixels, self.shape = features, features.shape[:2]  # (H, W, F)
+
+    def rows(self, n_features: int) -> np.ndarray:
+        return self.pixels.reshape(-1, n_features)
+
+    def with_rows(self, rows: Any) -> DenseImage:
+        return DenseImage(rows.reshape(self.pixels.shape))
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         return self.pixels @ coef
@@ -65,8 +88,18 @@ class DenseImage(Image):
 class BoxCandidates:
     """Boxes (c, 4) with features (c, F); to be predicted is one of them."""
 
+    has_intercept = False  # it would be the same for all
+
     def __init__(self, boxes: np.ndarray, features: np.ndarray):
         self.boxes, self.features = boxes, features
+
+    def rows(self, n_features: int) -> np.ndarray:
+        """Features (c, F) of the boxes."""
+        return self.features
+
+    def with_rows(self, rows: Any) -> BoxCandidates:
+        """The same boxes with other features."""
+        return BoxCandidates(self.boxes, rows)
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         return self.features @ coef

@@ -47,8 +47,7 @@ def as_rows(matrix: Any) -> Rows:
         return KernelRows(_plain(matrix.gram, np.float64))
     if not sparse.issparse(matrix):
         dense = DenseRows(_plain(matrix, np.float64))
-        counts = np.count_nonzero(matrix, axis=1)
-        return dense if counts.sum() > SPARSE_BELOW * matrix.size else _compress(dense, counts)
+        return dense if is_dense(matrix) else _compress(dense, np.count_nonzero(matrix, axis=1))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()  # sorts, too: products of rows merge their indices
@@ -57,6 +56,11 @@ def as_rows(matrix: Any) -> Rows:
     return SparseRows(
         _plain(matrix.indptr, np.int64), _plain(matrix.indices, np.int32), _plain(matrix.data, np.float64)
     )
+
+
+def is_dense(*matrices: np.ndarray) -> bool:
+    """Whether rows over matrices that are not sparse have enough non-zeros to stay dense."""
+    return sum(map(np.count_nonzero, matrices)) > SPARSE_BELOW * sum(matrix.size for matrix in matrices)
 
 
 def count_weight_rows(matrix: Any) -> int:

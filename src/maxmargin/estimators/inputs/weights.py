@@ -81,3 +81,14 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, wei
     if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}")
     return weights.astype(np.float64)
+
+
+def label_costs(
+    cost_matrix: Any, class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Costs (K, K) of labels (columns) where others (rows) are true: 1 for wrong ones unless given, times the weight of
+    the true class; `weight` is that of each of `codes`."""
+    cost = check_cost_matrix(cost_matrix, len(classes))
+    cost = 1.0 - np.eye(len(classes)) if cost is None else cost
+    by_class = class_weights(class_weight, classes, codes, weight)
+    return cost if by_class is None else cost * by_class[:, None]

@@ -34,8 +34,8 @@ def _(plan, k):
 @implements(find_best, RelaxedPlan)
 def _(plan, i, node, edge, scratch, labels):
     """The best that sweeps come upon, from no messages; it is the best of all where the bound says so."""
-    scratch.messages[:] = 0.0
-    messages, belief, trial = scratch
+    messages, belief, trial = scratch.messages, scratch.belief, scratch.trial
+    messages[:] = 0.0
     return pass_messages(plan, i, node, edge, messages, belief, trial, -np.inf, TOLERANCE, MOST_SWEEPS, labels)[0]
 
 

@@ -1,0 +1,77 @@
+"""Scores as ratios of counts a sample, so that samples can be drawn again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from maxmargin.metrics import box_iou
+
+DRAWS = 1000
+
+Counts = np.ndarray  # (n, 2): what is right, and of how many, of each sample; a score is the ratio of their sums
+Count = Callable[[Sequence[Any], Sequence[Any]], Counts]
+
+
+def labels_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
+    return np.array([(np.sum(np.asarray(t) == np.asarray(f)), np.size(t)) for t, f in zip(true, found, strict=True)])
+
+
+def chunks_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
+    """F1 is twice the chunks of both over the sum of those of either."""
+    sets = [(_chunks(list(t)), _chunks(list(f))) for t, f in zip(true, found, strict=True)]
+    return np.array([(2 * len(t & f), len(t) + len(f)) for t, f in sets])
+
+
+def boxes_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
+    return np.stack([box_iou(np.asarray(true), np.asarray(found)), np.ones(len(true))], axis=1)
+
+
+def links_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
+    """One less the alignment error rate; `true` are pairs of sure and possible links."""
+    rows = []
+    for (sure, possible), links in zip(true, found, strict=True):
+        needed, given = _as_set(sure), _as_set(links)
+        rows.append((len(given & needed) + len(given & (needed | _as_set(possible))), len(given) + len(needed)))
+    return np.array(rows)
+
+
+def score(counts: Counts) -> float:
+    """In points of a hundred."""
+    right, every = counts.sum(axis=0)
+    return float(100 * right / every)
+
+
+def drawn_scores(counts: Counts) -> np.ndarray:
+    """Scores of samples drawn with replacement, the same draws for every model."""
+    n = len(counts)
+    draws = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS) @ counts
+    return 100 * draws[:, 0] / np.maximum(draws[:, 1], 1e-300)
+
+
+def standard_error(counts: Counts) -> float:
+    return float(drawn_scores(counts).std())
+
+
+def surely_behind(ours: Counts, theirs: Counts) -> float:
+    """By how many points we are behind at least, the lower end of a paired bootstrap's 95 % interval; below 0: not."""
+    return float(np.quantile(drawn_scores(theirs) - drawn_scores(ours), 0.025))
+
+
+def _chunks(labels: list[str]) -> set[tuple[int, int, str]]:
+    """First token, last token and type, as `conlleval` reads them."""
+    chunks, begin, kind = set(), 0, ""
+    for t, label in enumerate([*labels, "O"]):
+        tag, _, name = str(label).partition("-")
+        if kind and (tag != "I" or name != kind):
+            chunks.add((begin, t - 1, kind))
+            kind = ""
+        if tag != "O" and not kind:
+            begin, kind = t, name
+    return chunks
+
+
+def _as_set(links: Any) -> set[tuple[int, int]]:
+    return set(map(tuple, np.asarray(links).reshape(-1, 2).tolist()))
