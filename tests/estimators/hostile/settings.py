@@ -81,6 +81,7 @@ CHOICES = {
     "inference": ("exact", None, 3, ["lp"], ""),
     "kernel": ("cubic", 3, ["rbf"], "", "precomputed"),
     "random_state": ("zero", -1, 1.5, [1.5], Odd()),
+    "scale": ("yes", 2, [True], np.nan),
     "verbose": ("loud", None, [1]),
 }
 TABLES = {
@@ -153,6 +154,7 @@ EDGES = {
     "n_jobs": (1, 2, -1, np.int64(1), 99),
     "random_state": (0, np.random.RandomState(0), np.random.default_rng(0), 2**32 - 1),
     "fit_intercept": (False, 0),
+    "scale": (True, False, None),
     "class_weight": ("balanced", {"a": 0.0}, {"a": 2, "b": 1.5}),
     "loss": ("hamming_sum",),
     "warm_start": (True,),

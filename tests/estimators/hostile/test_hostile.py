@@ -40,6 +40,7 @@ def try_all(subject, trials):
     assert not failed, "\n".join([f"{len(failed)} failed", *failed])
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of np.matrix
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
 @pytest.mark.parametrize("name", [subject.name for subject in SUBJECTS])
 def test_hostile(name, table, request):

@@ -97,7 +97,6 @@ def older(subject: Subject) -> Any:
 def quietly(model: Any, method: str, arguments: tuple, given: Mapping[str, Any] = NONE) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", PendingDeprecationWarning)  # of np.matrix
         return getattr(model, method)(*arguments, **given)
 
 
