@@ -7,6 +7,7 @@ import pytest
 from graph_cases import LABELS, NAMES, assert_same_optimum, case_of
 
 from maxmargin import GraphSVM
+from maxmargin.structures.graphs import Auto
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 
@@ -31,6 +32,13 @@ def test_wide_graphs_are_relaxed():
     assert_same_optimum(model, relaxed)
     assert hasattr(model, "relaxation") and not hasattr(model, "predict_topk")
     assert all(map(np.array_equal, model.predict(WIDE), relaxed.predict(WIDE)))
+
+
+@pytest.mark.parametrize(("n_labels", "name"), [(64, "junction"), (65, "lp")])
+def test_cliques_of_many_labelings_are_relaxed(n_labels, name):
+    """A triangle is narrow, but its labels may be many."""
+    triangle = np.array([0, 3]), np.array([0, 1, 2]), np.array([1, 2, 0])
+    assert Auto(8).settle(np.array([0, 3]), triangle, n_labels, shared=True)[0].name == name
 
 
 def test_two_labels_do_not_make_cuts():

@@ -95,7 +95,7 @@ class GraphSVM(GraphLabeling):
         "lp", which alone has `relaxation`.
     max_width : int, default=8
         Graphs of a larger tree-width are refused by "junction" and left to "lp" by "auto", since cost and memory grow
-        with the number of labels to its power; as are those with more than four million labelings of a clique.
+        with the number of labels to its power; as are cliques of more than 2**22 ("auto": 2**18) labelings.
 
     Attributes
     ----------

@@ -19,6 +19,9 @@ from .relaxed import Relaxations
 # What may be asked of a labeling beside the best one.
 TOP, MAX_MARGINALS, MARGINALS, BOUNDS = "the k best", "max-marginals", "marginals", "bounds"
 
+# Labelings of a clique up to which "auto" is exact: a call takes some milliseconds then, ten times a relaxation's.
+CHEAP_STATES = 2**18
+
 WITHOUT_WIDTH = (
     '; or, without a transition_mask, take inference="lp", a relaxation for any graph, or inference="cut", for two '
     "labels where neighbours tend to be alike"
@@ -75,12 +78,14 @@ class Junction(Method):
     """Dynamic programming over junction trees, for graphs of low tree-width."""
 
     max_width: int = 8
+    max_states: int = 2**22  # labelings of a clique, gigabytes beyond
     name = "junction"
 
     def make_plan(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> Any:
         width, (edge_offsets, tails, heads) = check_count("max_width", self.max_width), edges
         try:
-            return make_junction_plan(offsets, edge_offsets, tails, heads, n_labels, shared=shared, max_width=width)
+            limits = {"max_width": width, "max_states": self.max_states}
+            return make_junction_plan(offsets, edge_offsets, tails, heads, n_labels, shared=shared, **limits)
         except TooWide as error:
             raise TooWide(f"{error}{WITHOUT_WIDTH}") from error
 
@@ -94,7 +99,7 @@ class Auto(Junction):
 
     def settle(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> tuple[Method, Any]:
         try:
-            return Junction(self.max_width).settle(offsets, edges, n_labels, shared=shared)
+            return Junction(self.max_width, CHEAP_STATES).settle(offsets, edges, n_labels, shared=shared)
         except TooWide:
             return LinearProgram().settle(offsets, edges, n_labels, shared=shared)
 
