@@ -68,9 +68,9 @@ def choose(train: Images, eps: float) -> float:
     fit, held = train.take(slice(N_FIT)), train.take(slice(N_FIT, None))
     model = GraphSVM(inference="cut", random_state=0)
     few = fit.take(slice(2))  # kernels compile, or load, before the clock
-    regularization_path(model, few.samples, few.y, eps=0.1, lam_min=LAM_MIN).select(few.samples, few.y)
+    regularization_path(model, few.samples, few.y, eps=0.1, relative=False, lam_min=LAM_MIN).select(few.samples, few.y)
     began = time.process_time()
-    path = regularization_path(model, fit.samples, fit.y, eps=eps, lam_min=LAM_MIN, kappa=0.5)
+    path = regularization_path(model, fit.samples, fit.y, eps=eps, relative=False, lam_min=LAM_MIN, kappa=0.5)
     best = path.select(held.samples, held.y)
     assert path.scores is not None
     print(

@@ -37,7 +37,19 @@ needs_data = pytest.mark.skipif(
 @needs_data
 @pytest.mark.parametrize(
     "name",
-    ["iteration", "multiclass", "ocr", "conll2000", "kernels", "slow_oracle", "path", "inference", "boxes", "poses"],
+    [
+        "iteration",
+        "multiclass",
+        "ocr",
+        "conll2000",
+        "cross_validation",
+        "kernels",
+        "slow_oracle",
+        "path",
+        "inference",
+        "boxes",
+        "poses",
+    ],
 )
 def test_benchmark_runs(name, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
@@ -49,6 +61,14 @@ def test_benchmark_runs(name, monkeypatch, capsys):
     if name == "multiclass":
         monkeypatch.setattr(module, "N_SAMPLES", 300)
     assert_runs(name, module, monkeypatch, capsys)
+
+
+@needs_data
+def test_serving_runs(monkeypatch, capsys):
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.setattr(datasets, "fetch_conll2000", sliced(datasets.fetch_conll2000, 40))
+    assert_runs("serving", importlib.import_module("benchmarks.serving"), monkeypatch, capsys)
 
 
 def assert_runs(name, module, monkeypatch, capsys):

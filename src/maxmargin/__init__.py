@@ -1,6 +1,7 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
 from . import datasets, metrics, solvers, structures
+from .compilation import compile_models
 from .estimators import (
     Bipartite,
     BoxSVM,
@@ -18,6 +19,7 @@ from .estimators import (
     lam_grid,
     regularization_path,
 )
+from .features import DictEncoder, DictHasher
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -27,6 +29,8 @@ __all__ = [
     "BoxSVM",
     "ChainSVM",
     "ChainSVMCV",
+    "DictEncoder",
+    "DictHasher",
     "Graph",
     "GraphSVM",
     "MatchingSVM",
@@ -38,6 +42,7 @@ __all__ = [
     "Tree",
     "TreeSVM",
     "bio_mask",
+    "compile_models",
     "datasets",
     "lam_grid",
     "metrics",

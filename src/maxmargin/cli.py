@@ -21,7 +21,8 @@ SEARCH_TOL = 1e-2
 MAX_PASSES = 10_000
 ILLEGIBLE = 0.25
 DRAWN = 12
-USAGE_ERROR = 2
+FAILURE, USAGE_ERROR = 1, 2
+ALL_CORES = -1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,7 +54,32 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--n-test", type=_whole(1, 10**6), default=500, metavar="N", help="dates to test on")
     demo.add_argument("--tol", type=_positive, default=1e-3, help="duality gap at which training stops")
     demo.set_defaults(run=run_demo)
+    _add_compile(commands)
     return parser
+
+
+def _add_compile(commands: Any) -> None:
+    from .compilation import ALL, MODELS, SOLVERS
+
+    parser = commands.add_parser(
+        "compile",
+        help="compile the kernels of models ahead, for images and continuous integration",
+        description="Compile the kernels of models and keep them on disk, so that no later process has to. They go "
+        "beside the package, or into the folder NUMBA_CACHE_DIR.",
+    )
+    parser.add_argument(
+        "models", nargs="*", default=ALL, choices=(ALL, *MODELS), metavar="MODEL", help=f"{ALL} or {', '.join(MODELS)}"
+    )
+    parser.add_argument(
+        "--solver",
+        action="append",
+        dest="solvers",
+        choices=(ALL, *SOLVERS),
+        metavar="NAME",
+        help="may be given more than once (default: all); what estimators take unless told otherwise is auto",
+    )
+    parser.add_argument("--jobs", type=_whole(1, 10**4), metavar="N", help="processes (default: one for each core)")
+    parser.set_defaults(run=run_compile)
 
 
 def _whole(low: int, high: int) -> Callable[[str], int]:
@@ -73,6 +99,24 @@ def _positive(text: str) -> float:
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number > 0")
     return number
+
+
+def run_compile(arguments: argparse.Namespace) -> int:
+    """Compile, with a line for each model and kind of data, and a summary."""
+    from .compilation import ALL, compile_models
+
+    tell = partial(print, flush=True)
+    try:
+        done = compile_models(
+            arguments.models or ALL, solvers=arguments.solvers or ALL, n_jobs=arguments.jobs or ALL_CORES, tell=tell
+        )
+    except RuntimeError as error:
+        return _fail(str(error), "compile")
+    what = "all kernels were there already" if not done.n_compiled else f"{done.n_compiled} kernels compiled"
+    print(f"{what}, {done.seconds:.1f} s; {done.folder} holds {done.n_bytes / 1e6:.1f} MB")
+    for name, reason in done.failed.items():
+        print(f"maxmargin compile: error: {name}: {reason}", file=sys.stderr)
+    return 0 if done.is_complete else FAILURE
 
 
 class Reader(NamedTuple):
@@ -145,8 +189,8 @@ def _cannot_write(path: Path) -> str | None:
     return None
 
 
-def _fail(message: str) -> int:
-    print(f"maxmargin demo: error: {message}", file=sys.stderr)
+def _fail(message: str, command: str = "demo") -> int:
+    print(f"maxmargin {command}: error: {message}", file=sys.stderr)
     return USAGE_ERROR
 
 

@@ -1,22 +1,22 @@
 """The promise that a kernel on disk is never older than the sources, and that a damaged file costs no run."""
 
-import json
+import functools
 import logging
-import os
+import pickle
 import shutil
-import subprocess
-import sys
-from pathlib import Path
+import threading
 
 import numpy as np
 import pytest
 
-import maxmargin
 from maxmargin._compile import Kernel, disk
+from maxmargin._compile.folders import Folders
+
+from .processes import copy_package, learn_in
 
 NUMBERS = np.arange(4.0)
 
-# ------------------------------------------------------------------------------------------- damaged files, one process
+# ------------------------------------------------------------------------------------------------- files, one process
 
 
 def total_of(numbers):
@@ -26,101 +26,107 @@ def total_of(numbers):
     return total
 
 
-def run_fresh():
+def run_fresh(numbers=NUMBERS):
     """A dispatcher as a new process would have it: (result, hits of the cache on disk)."""
     dispatcher = Kernel(total_of).cached
-    result = dispatcher(NUMBERS)
+    result = dispatcher(numbers)
     return result, sum(dispatcher.stats.cache_hits.values())
+
+
+@pytest.fixture
+def use_folders(monkeypatch):
+    def use(*read, write):
+        monkeypatch.setattr(disk, "kernel_folders", lambda: Folders(read, write))
+
+    return use
 
 
 DAMAGE = {
     "empty": lambda data: b"",
     "cut": lambda data: data[: len(data) // 2],
     "garbage": lambda data: b"not a kernel",
+    "of something else": lambda data: pickle.dumps((("another key",), None)),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_a_damaged_file_costs_a_compilation(ending, damage, tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "cache_folder", lambda: tmp_path)
+def test_a_damaged_file_costs_a_compilation(damage, tmp_path, use_folders):
+    use_folders(tmp_path, write=tmp_path)
     assert run_fresh() == (6.0, 0)
     assert run_fresh() == (6.0, 1)
-    for path in tmp_path.glob(f"*.{ending}"):
-        path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
     assert run_fresh() == (6.0, 0)
     assert run_fresh() == (6.0, 1)  # repaired
 
 
-def test_a_folder_that_vanished_costs_a_compilation(tmp_path, monkeypatch, caplog):
+def test_a_folder_that_vanished_costs_a_compilation(tmp_path, use_folders, caplog):
     folder = tmp_path / "kernels"
     folder.mkdir()
-    monkeypatch.setattr(disk, "cache_folder", lambda: folder)
+    use_folders(folder, write=folder)
     dispatcher = Kernel(total_of).cached
     shutil.rmtree(folder)
     with caplog.at_level(logging.WARNING, "maxmargin"):
         assert dispatcher(NUMBERS) == 6.0
 
 
-@pytest.fixture
-def fresh_folder():
-    """The folder is looked up anew within the test, and again after it."""
-    disk.cache_folder.cache_clear()
-    yield
-    disk.cache_folder.cache_clear()
+def test_what_one_folder_lacks_the_next_one_has(tmp_path, use_folders):
+    filled, own = tmp_path / "filled", tmp_path / "own"
+    for folder in (filled, own):
+        folder.mkdir()
+    use_folders(filled, write=filled)
+    run_fresh()
+    use_folders(filled, own, write=own)
+    assert run_fresh() == (6.0, 1)  # from the first
+    assert not list(own.iterdir())
+    other = NUMBERS.astype(np.float32)
+    assert run_fresh(other) == (6.0, 0)
+    assert run_fresh(other) == (6.0, 1)  # from the second
+    assert len(list(filled.iterdir())) == len(list(own.iterdir())) == 1
 
 
-@pytest.mark.usefixtures("fresh_folder")
-def test_folder_falls_back_to_one_that_can_be_written(tmp_path, monkeypatch):
-    blocked = tmp_path / "blocked"
-    blocked.write_text("a file, not a folder")
-    monkeypatch.setattr(disk.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
-    name = f"maxmargin-kernels-{disk.SOURCE_HASH}"
-    assert disk.cache_folder() == tmp_path / "own" / name
-    disk.cache_folder.cache_clear()
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
-    fresh = disk.cache_folder()
-    assert fresh.is_dir()
-    assert fresh.parent == tmp_path
-    assert not list(fresh.iterdir())
+def test_nowhere_to_write_means_in_memory(tmp_path, use_folders):
+    use_folders(tmp_path, write=None)
+    assert run_fresh() == run_fresh() == (6.0, 0)
+    assert not list(tmp_path.iterdir())
 
 
-def test_hash_tells_any_edit(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "PACKAGE", tmp_path)
-    (tmp_path / "sub").mkdir()
-    seen = set()
-    for path, text in [("a.py", "1"), ("a.py", "2"), ("sub/b.py", ""), ("sub/b.py", "1"), ("c.py", "1")]:
-        (tmp_path / path).write_text(text)
-        seen.add(disk._source_hash())
-    assert len(seen) == 5
+def test_kernels_are_counted(tmp_path, use_folders):
+    use_folders(tmp_path, write=tmp_path)
+    before = disk.TALLY.copy()
+    for _ in range(3):
+        run_fresh()
+    assert disk.TALLY - before == {disk.COMPILED: 1, disk.LOADED: 2}
+    assert list(disk.stored_kernels(Folders((tmp_path,), None))) == list(tmp_path.iterdir())
+
+
+def test_forgotten_kernels_are_gone(tmp_path, use_folders):
+    use_folders(tmp_path, write=tmp_path)
+    dispatcher = Kernel(total_of).cached
+    dispatcher(NUMBERS)
+    dispatcher._cache.flush()
+    assert not list(tmp_path.iterdir())
+
+
+def test_writers_at_once_leave_each_key_with_its_own_data(tmp_path):
+    """As numbered files behind an index would not."""
+    files = disk.KernelFiles(Folders((tmp_path,), tmp_path), "kernel")
+    keys = [(f"types {k}",) for k in range(40)]
+
+    def write(keys):
+        for key in keys:
+            files.save(key, f"code for {key}")
+
+    threads = [threading.Thread(target=write, args=(order,)) for order in (keys, keys[::-1], keys[::3])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [files.load(key) for key in keys] == [f"code for {key}" for key in keys]
+    assert len(list(tmp_path.iterdir())) == len(keys)  # nothing unfinished
 
 
 # ------------------------------------------------------------------------------------------- edits, several processes
-
-FIT = """
-import json, sys
-from pathlib import Path
-import numpy as np
-from maxmargin import solvers, structures
-from maxmargin._compile import disk
-
-def learn(problem):
-    return solvers.FrankWolfe().solve(problem, 0.1, tol=0, max_passes=2).primal
-
-if "edit-after-import" in sys.argv:
-    with open(structures.multiclass.__file__, "a") as source:
-        source.write(Path("edit.txt").read_text())
-problem = structures.make_multiclass_problem(np.arange(6.0).reshape(3, 2) - 2.5, np.array([0, 1, 1]), 2)
-answer = {"package": str(disk.PACKAGE), "primal": learn(problem)}
-folder = disk.cache_folder()
-answer["files"] = sorted(path.name for path in folder.iterdir())
-if "outside" in sys.argv:
-    import outside
-    answer["outside"] = learn(outside.Outside(*problem))
-    answer["files_after"] = sorted(path.name for path in folder.iterdir())
-print(json.dumps(answer))
-"""
 
 OUTSIDE = """
 from collections import namedtuple
@@ -146,30 +152,11 @@ def _(problem, work, w, i):
 
 @pytest.fixture
 def copied_package(tmp_path):
-    """A copy of the package to edit, and a function that learns with it in a new process."""
-    source = Path(maxmargin.__file__).parent
-    shutil.copytree(source, tmp_path / "maxmargin", ignore=shutil.ignore_patterns("__pycache__"))
+    """A function that learns with a copy of the package, which may be edited, in a new process."""
+    copy_package(tmp_path)
     (tmp_path / "outside.py").write_text(OUTSIDE)
     (tmp_path / "edit.txt").write_text(EDIT)
-    hidden = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
-    environment = {key: value for key, value in os.environ.items() if key not in hidden}
-    environment |= {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-
-    def learn(*arguments):
-        done = subprocess.run(
-            [sys.executable, "-c", FIT, *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, done.stderr
-        answer = json.loads(done.stdout)
-        assert answer["package"] == str(tmp_path / "maxmargin")
-        return answer | {"compiles": "compiles its kernels" in done.stderr}
-
-    return learn
+    return functools.partial(learn_in, tmp_path)
 
 
 def test_an_edited_oracle_is_never_served_a_stale_kernel(copied_package, tmp_path):

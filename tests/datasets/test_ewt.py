@@ -44,6 +44,7 @@ def test_parse():
     treebank = _ewt._parse(TEXT)
     assert treebank.words == ("I", "saw", "McDonald", "U2-Live", "42", "saws", ",", "École")
     assert treebank.labels("xpos").tolist() == ["PRP", "VBD", "NNP", "NNP", "CD", "NNS", ",", "NNP"]
+    assert treebank.labels("upos").tolist() == ["PRON", "VERB", "PROPN", "PROPN", "NUM", "NOUN", "PUNCT", "PROPN"]
     assert treebank.labels("deprel").tolist() == ["nsubj", "root", "obj", "root", "nummod", "root", "punct", "list"]
     assert [heads.tolist() for heads in treebank.cut(treebank.heads)] == [[1, -1, 1], [-1], [1, -1, 3, 1]]
 
@@ -158,5 +159,5 @@ def test_bad_counts_are_refused(name):
 
 
 def test_unknown_target():
-    with pytest.raises(ValueError, match="target must be 'xpos' or 'deprel', got 'upos'"):
-        fetch_ewt("upos")
+    with pytest.raises(ValueError, match="target must be 'xpos', 'upos' or 'deprel', got 'feats'"):
+        fetch_ewt("feats")

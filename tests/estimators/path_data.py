@@ -27,14 +27,14 @@ def follow(cls, *, lam_min=0.1, given=(), **parameters):
 
 
 def make_cv(cls, **parameters):
-    return cls(**{"cv": 2, "eps": 0.3, "lam_min": 0.05, "tol": 0.05, "random_state": 0} | parameters)
+    return cls(**{"cv": 2, "tol": 0.05, "random_state": 0} | parameters)
 
 
 def single_of(model, **parameters):
     """The estimator without cross-validation, with the same parameters."""
     names = inspect.signature(model.single).parameters
     own = {name: value for name, value in model.get_params(deep=False).items() if name in names}
-    return model.single(**own | parameters)
+    return model.single(**own | {"scale": True} | parameters)  # which a lam that is given would put off
 
 
 def fitted(model):

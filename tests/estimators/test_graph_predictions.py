@@ -119,7 +119,7 @@ def test_k_is_a_count(kind, k):
 
 
 @pytest.mark.parametrize("kind", ["tree", "tree featured", "chain featured"])
-@pytest.mark.parametrize("temperature", [0, -1.0, np.nan, "1", None, True])
+@pytest.mark.parametrize("temperature", [0, -1.0, np.nan, "1", True])
 def test_a_temperature_is_above_0(kind, temperature):
     model, case = fitted(kind)
     with pytest.raises(ValueError, match="temperature must be a number > 0"):

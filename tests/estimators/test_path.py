@@ -118,7 +118,7 @@ def test_solver(cls):
         regularization_path(cls(solver="bcfw"), X, y, eps=0.2, lam_min=0.1, solver=given),
     ):
         assert path.estimator_at(1.0).solver_.get_params() == given.get_params()
-        assert path.worst_gap <= 0.2
+        assert path.worst_relative_gap <= 0.2
 
 
 @BOTH
@@ -191,7 +191,7 @@ def test_feature_dicts():
 def test_sparse_features():
     X, y = make_data(MulticlassSVM)
     path = regularization_path(MulticlassSVM(random_state=0), sp.csr_matrix(X), y, eps=0.2, lam_min=0.1)
-    assert path.worst_gap <= 0.2
+    assert path.worst_relative_gap <= 0.2
     model = path.estimator_at(0.3)
     assert model.primal_ == pytest.approx(objective(model, X, y), abs=1e-10)
 
@@ -200,7 +200,7 @@ def test_sparse_features():
 def test_kernels(cls):
     X, y = make_data(cls)
     path = follow(cls, kernel="rbf", gamma=0.5)
-    assert path.worst_gap <= 0.2
+    assert path.worst_relative_gap <= 0.2
     model = path.estimator_at(0.3)
     assert hasattr(model, "dual_coef_") and not hasattr(model, "coef_")
     exact = cls(lam=0.3, tol=1e-4, random_state=0, kernel="rbf", gamma=0.5).fit(X, y)
@@ -266,7 +266,7 @@ def test_general_bounds_are_refused():
 
 def test_signs():
     path = follow(MulticlassSVM, solver=BlockFrankWolfe(step="pairwise", positive=slice(None)))
-    assert path.worst_gap <= 0.2
+    assert path.worst_relative_gap <= 0.2
     for lam in (0.1, 1.0, 100.0):
         assert np.all(path.estimator_at(lam).coef_ >= 0)
 

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from fit_cases import BOTH, Watcher, flat, make_data
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.callback import FitCallback, ProgressBar, ScoringMonitor
@@ -15,7 +16,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maxmargin import ChainSVM, ChainSVMCV, MulticlassSVM, MulticlassSVMCV, regularization_path
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
 
-BOTH = pytest.mark.parametrize("cls", [ChainSVM, MulticlassSVM])
 SOLVERS = pytest.mark.parametrize("solver", ["auto", "bcfw", "fw"])
 
 PER_SEQUENCE = (
@@ -71,8 +71,8 @@ def expected_failures(estimator):
         MulticlassSVM(class_weight="balanced", tol=0.1),
         ChainSVM(),
         ChainSVM(lam=1.0, solver="fw", loss="hamming_sum", fit_intercept=False, fit_boundary=False),
-        MulticlassSVMCV(cv=2, eps=0.5, lam_min=0.1, tol=0.1),
-        ChainSVMCV(cv=[([0], [0])], eps=0.5, lam_min=1.0, tol=0.1),  # the one sequence that a 2-d X is
+        MulticlassSVMCV(cv=2, lams=[0.1, 1.0], tol=0.1),
+        ChainSVMCV(cv=[([0], [0])], lams=[1.0], tol=0.1),  # the one sequence that a 2-d X is
     ],
     expected_failed_checks=expected_failures,
     xfail_strict=True,
@@ -86,42 +86,6 @@ def test_what_kind_of_estimator():
     assert not isinstance(ChainSVM(), ClassifierMixin)
     assert not is_classifier(ChainSVM())
     assert is_classifier(MulticlassSVM())
-
-
-def make_data(cls, n=12, n_labels=3, n_features=4, seed=0, scale=1.0):
-    """Noisy data, as the estimator takes them: not separable, so that no solver is done at once."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(1, 5, size=n)
-    X = [rng.normal(size=(length, n_features)) * scale for length in lengths]
-    y = [rng.integers(n_labels, size=length) for length in lengths]
-    return (X, y) if cls is ChainSVM else (np.vstack(X), np.concatenate(y))
-
-
-def flat(labels):
-    return np.concatenate(labels) if isinstance(labels, list) else labels
-
-
-class Watcher:
-    """A callback in scikit-learn's sense; `at_end(n)` says what to do after the n-th certificate."""
-
-    def __init__(self, at_end=lambda n: False):
-        self.at_end = at_end
-        self.tasks, self.models, self.metadata, self.torn_down = [], [], None, 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        self.torn_down += 1
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None, fitted_estimator=None):
-        self.tasks.append(context.task_name)
-        self.models.append(fitted_estimator)
-        self.metadata = metadata
-        return context.task_name == "certificate" and self.at_end(self.tasks.count("certificate"))
 
 
 class TestCallbacks:

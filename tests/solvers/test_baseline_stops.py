@@ -21,7 +21,16 @@ def solve(structure, kind, **options):
     return SOLVERS[kind].solve(structure, LAM, **{"tol": tol, "max_passes": 8, "random_state": 0} | options)
 
 
-EXTRAS = {"cache_hits", "cache_misses", "constraints", "remembered", "kappa", "inner_passes", "restarts"}
+EXTRAS = {
+    "effective_passes",
+    "cache_hits",
+    "cache_misses",
+    "constraints",
+    "remembered",
+    "kappa",
+    "inner_passes",
+    "restarts",
+}
 
 
 @plain
@@ -154,7 +163,7 @@ def test_paths_by_solvers_with_certificates(kind):
 @plain
 @pytest.mark.parametrize("kind", ["one slack", "n slacks"])
 def test_a_path_by_cutting_planes(kind):
-    path = regularization_path(Complete(1), solver=SOLVERS[kind], eps=0.2, lam_min=0.1, random_state=0)
+    path = regularization_path(Complete(1), solver=SOLVERS[kind], eps=0.2, relative=False, lam_min=0.1, random_state=0)
     for lam in path.breakpoints:
         w = path.coef_at(lam)
         primal = named_pair("complete").reference.primal(w, lam)

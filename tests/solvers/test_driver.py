@@ -11,7 +11,7 @@ import pytest
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe, get_solver
 from structures.pairs import Subsets, subsets_pair
 
-from .conftest import LAM, named_pair, optimum
+from .conftest import LAM, named_pair, of_the_package, optimum
 
 SOLVERS = [BlockFrankWolfe(gap_every=1), BlockFrankWolfe(averaging="weighted", gap_every=1), FrankWolfe(gap_every=1)]
 each_solver = pytest.mark.parametrize("solver", SOLVERS, ids=["block", "averaged", "batch"])
@@ -55,7 +55,10 @@ def test_tol(solver):
 def test_nothing_to_learn_is_converged_at_once():
     structure = Subsets()
     structure.price[:] = 0.0
-    result = BlockFrankWolfe().solve(structure, LAM, tol=0)
+    with pytest.raises(ValueError, match=r"at w = 0, Subsets\.max_oracle answers outputs of loss 0 for all samples"):
+        BlockFrankWolfe().solve(structure, LAM, tol=0)
+    # of a user's structure it is a mistake; the oracles of the package are right, so that there is nothing to learn
+    result = BlockFrankWolfe().solve(of_the_package(structure), LAM, tol=0)
     assert (result.status, result.n_passes, result.gap) == ("converged", 0, 0.0)
     assert not result.w.any()
 
@@ -139,7 +142,8 @@ def test_ctrl_c(solver):
     result = solver.solve(structure, LAM, tol=0, random_state=0)
     assert result.status == "interrupted"
     assert 0 < result.n_passes <= 6
-    assert structure.calls <= 32 + 15  # the rest of the step or certificate, and the closing certificate
+    # the rest of the step or certificate, the closing certificate, and passes for weights that are not 0
+    assert structure.calls <= 32 + 15 + 25
     assert signal.getsignal(signal.SIGINT) is handler
     assert_certified(result)
     gone_on = solver.solve(Watched(lambda call: None), LAM, tol=0, max_passes=3, state=result.state)
@@ -231,6 +235,18 @@ def test_bad_parameters_are_named(name, value):
 def test_bad_solver_parameters_are_named(solver, message):
     with pytest.raises(ValueError, match=message):
         solver.solve(Subsets(), LAM)
+
+
+@pytest.mark.parametrize("callbacks", [3, [3], ["a"], None, [None]])
+def test_bad_callbacks_are_named(callbacks):
+    with pytest.raises(TypeError, match="callbacks must be"):
+        BlockFrankWolfe().solve(Subsets(), LAM, callbacks=callbacks)
+
+
+def test_one_function_is_a_callback():
+    told = []
+    BlockFrankWolfe().solve(Subsets(), LAM, tol=0, max_passes=3, callbacks=told.append)
+    assert len(told) == 2
 
 
 def test_get_solver():

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin.structures import make_chain_problem, make_multiclass_problem
-from maxmargin.structures.pairwise import decode, decode_max_marginals, layout, pairwise_work
+from maxmargin.structures.pairwise import decode, decode_max_marginals, decoding_work, layout
 from maxmargin.structures.rows import DenseRows, SparseRows
 from reference import brute_force_argmax, brute_force_max_marginals, chain_potentials
 
@@ -30,7 +30,7 @@ def test_decode(biases, masked):
     w = rng.normal(size=pair.reference.d)
     n, size = len(LENGTHS), sum(LENGTHS)
     labels, values, marginals = np.zeros(size, np.int32), np.zeros(n), np.zeros((size, K))
-    work = pairwise_work(*parts[1:], max(LENGTHS), K)
+    work = decoding_work(*parts[1:], max(LENGTHS), K)
     decode(*parts, work, w, 0, n, labels, values)
     decode_max_marginals(*parts, work, w, 0, n, marginals.reshape(-1))
     for i in range(n):

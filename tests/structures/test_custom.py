@@ -6,7 +6,7 @@ from scipy import sparse
 
 from maxmargin.solvers import BlockFrankWolfe
 from maxmargin.structures import CustomProblem, as_problem
-from maxmargin.structures.custom import REQUIRED
+from maxmargin.structures.asked import REQUIRED
 from maxmargin.structures.sparse_vector import SparseVector, combine
 
 from .pairs import Subsets

@@ -7,11 +7,12 @@ its own method of the verb's name, and the loop around it runs interpreted. A *k
 
 The rooms: ``verbs`` (verbs and the functions they call), ``kernels`` (the loops), ``references`` (how NamedTuples
 reach compiled code: one pointer each), ``parts`` (their types and what their fields may be), ``loads`` (how compiled
-code reads them), ``inner`` (how what kernels call is compiled), ``disk`` (where kernels are kept).
+code reads them), ``inner`` (how what kernels call is compiled), ``folders`` and ``disk`` (where and how kernels are
+kept).
 """
 
 from .kernels import Kernel, kernel, runs_compiled
-from .parts import PartType
+from .parts import PartType, plain
 from .references import Reference
 from .verbs import FAST, OPTIONS, helper, implements, routine, verb
 
@@ -24,6 +25,7 @@ __all__ = [
     "helper",
     "implements",
     "kernel",
+    "plain",
     "routine",
     "runs_compiled",
     "verb",

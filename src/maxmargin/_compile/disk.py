@@ -1,7 +1,10 @@
-"""Where compiled kernels are kept: on disk, never older than the sources.
+"""Compiled kernels on disk: a file each.
 
-Numba's on-disk cache stamps only the file of the outermost function, so an edit of a callee would be served a stale
-kernel. Here the cache lives in a folder named after a hash of every source file of the package.
+Numba keeps an index for each function, which two processes that write at once can leave pointing at each other's code,
+and stamps it with the file of the outermost function alone, so that an edit of a callee would be served a stale kernel.
+Here every kernel has a file of its own, named after all that it depends on: the function, the types of its arguments,
+the processor it is compiled for, and, by its folder, every source file of the package. Files appear whole or not at
+all, so that readers and writers need not know of each other.
 """
 
 from __future__ import annotations
@@ -10,60 +13,81 @@ import functools
 import hashlib
 import logging
 import os
-import shutil
-import sys
-import tempfile
+import pickle
+import uuid
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numba
 from numba.core import caching
+from numba.core.serialize import dumps
 
-PACKAGE = Path(__file__).resolve().parent.parent
+from .folders import SOURCE_HASH, Folders, kernel_folders
+
 LOG = logging.getLogger("maxmargin")
+ENDING = ".kernel"
+
+COMPILED, LOADED = "compiled", "loaded"
+TALLY: Counter[str] = Counter()
+"""How many kernels this process has compiled and loaded."""
 
 
-def _source_hash() -> str:
-    """Hash of every source file of the package and of the compiler that reads them."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in sorted(PACKAGE.rglob("[!.]*.py")):  # not the hidden files that editors leave
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:20]
+class KernelFiles:
+    """The files of one function's kernels, one for each kind of arguments and processor."""
 
+    def __init__(self, folders: Folders, name: str):
+        self.folders, self.name = folders, name
 
-# Taken at import: what is compiled later are the sources as they were read then, whatever edits came since.
-SOURCE_HASH = _source_hash()
+    def load(self, key: tuple) -> Any:
+        """What was saved under a key, from the first folder that has it; None from none."""
+        for folder in self.folders.read:
+            path = folder / self._file_name(key)
+            try:
+                stored, data = pickle.loads(path.read_bytes())
+            except FileNotFoundError:
+                continue
+            except Exception as error:  # a damaged file must cost a compilation, never a run
+                LOG.warning("ignoring an unreadable compiled kernel, %s (%s)", path, error)
+                continue
+            if stored == key:
+                return data
+        return None
 
-
-@functools.cache
-def cache_folder() -> Path:
-    """The folder of the compiled kernels: beside the package, else in the user's cache, else a temporary one."""
-    own = os.environ.get("NUMBA_CACHE_DIR")
-    user_wide = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    homes = [Path(own)] if own else [PACKAGE / "__pycache__", Path(user_wide)]
-    for home in homes:
-        folder = home / f"maxmargin-kernels-{SOURCE_HASH}"
+    def save(self, key: tuple, data: Any) -> None:
+        if self.folders.write is None:
+            return
+        path = self.folders.write / self._file_name(key)
+        unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-        except OSError:
-            continue
-        if home == PACKAGE / "__pycache__":  # only there is it sure that nobody else wants the old ones
-            for stale in home.glob("maxmargin-kernels-*"):
-                if stale != folder:
-                    shutil.rmtree(stale, ignore_errors=True)
-        return folder
-    # for this process only: a folder that others could have filled must not be loaded from
-    return Path(tempfile.mkdtemp(prefix="maxmargin-kernels-"))
+            unfinished.write_bytes(dumps((key, data)))
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def flush(self) -> None:
+        """Forget what can be forgotten: all files of the function in the folder that is written to."""
+        for path in self.folders.write.glob(f"{self.name}-*{ENDING}") if self.folders.write else ():
+            path.unlink(missing_ok=True)
+
+    def _file_name(self, key: tuple) -> str:
+        return f"{self.name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}{ENDING}"
 
 
 class _Locator(caching._CacheLocator):
+    """What Numba asks of a function; where files are, `KernelFiles` knows."""
+
     def __init__(self, py_func: Callable):
         self._py_file = py_func.__code__.co_filename
         self._line = py_func.__code__.co_firstlineno
 
     def get_cache_path(self) -> str:
-        return str(cache_folder())
+        folders = kernel_folders()
+        return str(folders.write or next(iter(folders.read), ""))
+
+    def ensure_cache_path(self) -> None:
+        if kernel_folders().write is not None:
+            super().ensure_cache_path()
 
     def get_source_stamp(self) -> str:
         return SOURCE_HASH
@@ -80,29 +104,45 @@ class _CompileResultImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_Locator]  # type: ignore[list-item]  # noqa: RUF012
 
 
-class SourceHashedCache(caching.FunctionCache):
+class KernelCache(caching.FunctionCache):
+    """What a dispatcher asks for a kernel before it compiles, and hands one to when it has."""
+
     _impl_class = _CompileResultImpl
 
-    def load_overload(self, sig, target_context):
+    def __init__(self, py_func: Callable):
+        super().__init__(py_func)
+        self._cache_file = KernelFiles(kernel_folders(), self._impl.filename_base)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             found = super().load_overload(sig, target_context)
-        except Exception as error:  # a damaged cache file must cost a compilation, never a run
-            LOG.warning("ignoring an unreadable compiled kernel in %s (%s)", self.cache_path, error)
-            self.flush()  # its index may be what is damaged, and is read again when the new one is stored
+        except Exception as error:  # read, but of no use
+            LOG.warning("ignoring a compiled kernel of %s that cannot be used (%s)", self._impl.filename_base, error)
             found = None
         if found is None:
             _announce_compilation()
+        TALLY[COMPILED if found is None else LOADED] += 1
         return found
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: Any, data: Any) -> None:
         try:
             super().save_overload(sig, data)
         except OSError as error:
             LOG.warning("could not store a compiled kernel in %s (%s)", self.cache_path, error)
 
 
+def stored_kernels(folders: Folders) -> dict[Path, int]:
+    """The files of kernels in all folders, and their sizes."""
+    return {path: path.stat().st_size for folder in folders.read for path in folder.glob(f"*{ENDING}")}
+
+
 @functools.cache
 def _announce_compilation() -> None:
-    LOG.warning(
-        "maxmargin compiles its kernels on first use (up to a minute, once) and keeps them in %s", cache_folder()
-    )
+    folder = kernel_folders().write
+    if folder is None:
+        LOG.warning(
+            "maxmargin compiles its kernels in this process alone (up to a minute): no folder to keep them in can be "
+            "written. Set NUMBA_CACHE_DIR to one, or let `maxmargin compile` be run by whoever installs the package"
+        )
+    else:
+        LOG.warning("maxmargin compiles its kernels on first use (up to a minute, once) and keeps them in %s", folder)

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba.core import config
 
-from .disk import SourceHashedCache
+from .disk import KernelCache
 from .parts import PACKAGE
 from .references import Reference
 from .verbs import OPTIONS
@@ -41,7 +41,7 @@ class Kernel:
     @functools.cached_property
     def cached(self) -> Callable:
         dispatcher = numba.njit(**KERNEL)(self.interpreted)
-        dispatcher._cache = SourceHashedCache(self.interpreted)
+        dispatcher._cache = KernelCache(self.interpreted)
         return dispatcher
 
     @functools.cached_property

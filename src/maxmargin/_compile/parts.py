@@ -20,6 +20,14 @@ ARRAYS = frozenset({np.ndarray, np.memmap})  # of other subclasses compiled code
 ALLOWED = "fields of a part are arrays of one dimension or more, NamedTuples, bool, int or float"
 
 
+def plain(array: Any, dtype: type) -> np.ndarray:
+    """The one kind of array that kernels are compiled for: aligned, in C order, and writeable, though nobody writes.
+
+    A read-only array, one in another order or of another dtype would be a type of its own, and compile all anew.
+    """
+    return np.require(array, dtype, ["C", "A", "W", "E"])
+
+
 class PartType(types.Type):
     """Type of a reference to a NamedTuple; verbs are dispatched on its `instance_class`."""
 

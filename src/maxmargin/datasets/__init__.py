@@ -13,11 +13,13 @@ from maxmargin.datasets._ewt import fetch_ewt
 from maxmargin.datasets._fetch import get_data_home
 from maxmargin.datasets._figures import make_figures
 from maxmargin.datasets._horses import fetch_horses
+from maxmargin.datasets._ner import fetch_bc2gm, fetch_wnut17
 from maxmargin.datasets._ocr import fetch_ocr
 from maxmargin.datasets._snakes import fetch_snakes
 from maxmargin.datasets._wordalign import fetch_wordalign
 
 __all__ = [
+    "fetch_bc2gm",
     "fetch_bccd",
     "fetch_conll2000",
     "fetch_ewt",
@@ -26,6 +28,7 @@ __all__ = [
     "fetch_ocr",
     "fetch_snakes",
     "fetch_usps",
+    "fetch_wnut17",
     "fetch_wordalign",
     "get_data_home",
     "load_dates",

@@ -38,6 +38,11 @@ def letters(raw: list[bytes]) -> Arrays:
     }
 
 
+def as_it_is(raw: list[bytes]) -> bytes:
+    """The one file of the origin."""
+    return raw[0]
+
+
 def zip_member(raw: list[bytes], member: str) -> bytes:
     """One member of a zip archive."""
     with zipfile.ZipFile(io.BytesIO(raw[0])) as archive:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from maxmargin.datasets import _convert
-from maxmargin.datasets._attributes import AttributeEncoder, Template, Tokens, column
+from maxmargin.datasets._attributes import AttributeEncoder, Tokens
 from maxmargin.datasets._fetch import GZIP, DataFile, PathLike, load_file
+from maxmargin.datasets._lexical import TEMPLATES, lexical_tokens
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -38,21 +39,16 @@ FILES = {
     "test": _file("test", "dcd2cdd783dd46e556b3856c3c4932da2e9c633dfdd98f1bd2e8a81198b01120"),
 }
 
-# Only what can be read off the words: neither tags nor trees.
-TEMPLATES = (
-    *(Template("w", (t,)) for t in range(-2, 3)),
-    *(Template("lower", (t,)) for t in range(-1, 2)),
-    *(Template(name, (0,)) for name in ("prefix2", "prefix3", "suffix2", "suffix3", "shape", "capitalised", "digit")),
-)
+TARGETS = ("xpos", "upos", "deprel")
 
 _DESCR = """Universal Dependencies English EWT (English Web Treebank)
 
 12,544 training, 2,001 development and 2,077 test sentences (204,577, 25,147 and 25,094 words) of weblogs,
 newsgroups, e-mails, reviews and answers, each with its dependency tree. The tree is given; to be predicted is the
-label of every word: its part-of-speech tag (XPOS, Penn style, 49 labels) or the relation to its head (DEPREL, with
-subtypes, 51 labels). All labels occur in training and none is merged or dropped, however rare: the rarest tag (WP$)
-occurs 14 times there, the rarest relation (csubj:outer) twice. WP$ and the relations dep and dislocated do not occur
-in the test sentences. Every tree has one root; 280, 31 and 26 trees are not projective.
+label of every word: its part-of-speech tag (XPOS, Penn style, 49 labels; UPOS, universal, 17 labels) or the relation
+to its head (DEPREL, with subtypes, 51 labels). All labels occur in training and none is merged or dropped, however
+rare: the rarest tag (WP$) occurs 14 times there, the rarest relation (csubj:outer) twice. WP$ and the relations dep
+and dislocated do not occur in the test sentences. Every tree has one root; 280, 31 and 26 trees are not projective.
 
 The attributes are lexical: words at offsets -2..2, lower-cased words at offsets -1..1, prefixes and suffixes of two
 and three letters, shape, capital, digits, and one attribute for each end of the sentence. Columns are the
@@ -65,7 +61,7 @@ morphological features, enhanced dependencies, multi-word tokens and empty nodes
 
 
 def fetch_ewt(
-    target: Literal["xpos", "deprel"] = "xpos",
+    target: Literal["xpos", "upos", "deprel"] = "xpos",
     *,
     n_train: int | None = None,
     min_freq: int = 3,
@@ -76,8 +72,8 @@ def fetch_ewt(
 
     Parameters
     ----------
-    target : {"xpos", "deprel"}
-        Labels to predict: part-of-speech tags, or relations to the heads.
+    target : {"xpos", "upos", "deprel"}
+        Labels to predict: part-of-speech tags, Penn style or universal, or relations to the heads.
     n_train : int, optional
         Train on the first `n_train` sentences only (all, if there are no more). Attributes and `target_names` are
         taken from these alone, so that development and test sentences may carry other labels.
@@ -105,8 +101,8 @@ def fetch_ewt(
     """
     from sklearn.utils import Bunch, check_scalar
 
-    if target not in ("xpos", "deprel"):
-        raise ValueError(f"target must be 'xpos' or 'deprel', got {target!r}")
+    if target not in TARGETS:
+        raise ValueError(f"target must be 'xpos', 'upos' or 'deprel', got {target!r}")
     check_scalar(min_freq, "min_freq", numbers.Integral, min_val=1)
     if n_train is not None:
         check_scalar(n_train, "n_train", numbers.Integral, min_val=1)
@@ -128,6 +124,7 @@ class _Treebank(NamedTuple):
     """Sentences laid end to end, and where each starts (and the last one ends); heads count within a sentence."""
 
     words: tuple[str, ...]
+    upos: tuple[str, ...]
     xpos: tuple[str, ...]
     deprel: tuple[str, ...]
     heads: np.ndarray
@@ -136,42 +133,17 @@ class _Treebank(NamedTuple):
     def first(self, n: int | None) -> _Treebank:
         offsets = self.offsets if n is None else self.offsets[: n + 1]
         stop = offsets[-1]
-        return _Treebank(self.words[:stop], self.xpos[:stop], self.deprel[:stop], self.heads[:stop], offsets)
+        words, upos, xpos, deprel = (values[:stop] for values in (self.words, self.upos, self.xpos, self.deprel))
+        return _Treebank(words, upos, xpos, deprel, self.heads[:stop], offsets)
 
     def labels(self, target: str) -> np.ndarray:
-        return np.array(self.xpos if target == "xpos" else self.deprel)
+        return np.array(getattr(self, target))
 
     def cut(self, values: np.ndarray) -> list[np.ndarray]:
         return np.split(values, self.offsets[1:-1])
 
     def tokens(self) -> Tokens:
-        words = column(self.words)
-        lower = words.map(str.lower)
-        columns = {
-            "w": words,
-            "lower": lower,
-            "prefix2": lower.map(lambda word: word[:2] if len(word) >= 2 else ""),
-            "prefix3": lower.map(lambda word: word[:3] if len(word) >= 3 else ""),
-            "suffix2": lower.map(lambda word: word[-2:] if len(word) >= 2 else ""),
-            "suffix3": lower.map(lambda word: word[-3:] if len(word) >= 3 else ""),
-            "shape": words.map(_shape),
-            "capitalised": words.map(lambda word: "yes" if word[0].isupper() else ""),
-            "digit": words.map(lambda word: "yes" if word.isdigit() else ""),
-        }
-        return Tokens(columns, self.offsets)
-
-
-def _shape(word: str) -> str:
-    """Kinds of characters, runs of a kind as one, e.g. ``Xx-d`` for ``Boeing-747``."""
-    return re.sub(r"(.)\1+", r"\1", "".join(map(_kind, word)), flags=re.DOTALL)
-
-
-def _kind(character: str) -> str:
-    if character.isdigit():
-        return "d"
-    if character.isalpha():
-        return "X" if character.isupper() else "x"
-    return character
+        return lexical_tokens(self.words, self.offsets)
 
 
 def _parse(text: bytes) -> _Treebank:
@@ -180,9 +152,9 @@ def _parse(text: bytes) -> _Treebank:
     if not sentences:
         raise ValueError("the treebank holds no sentence")
     rows = [_fields(line) for sentence in sentences for line in sentence]
-    words, _, xpos, heads, deprel = zip(*rows, strict=True)
+    words, upos, xpos, heads, deprel = zip(*rows, strict=True)
     offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
-    return _Treebank(words, xpos, deprel, _parents(heads, offsets), offsets)
+    return _Treebank(words, upos, xpos, deprel, _parents(heads, offsets), offsets)
 
 
 def _fields(line: str) -> list[str]:

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from .._parameters import check_verbose, count_threads
-from ..solvers import Record, Result, Solver, Status
+from ..solvers import Record, Result, Solver
+from ..solvers.report import certificate_html, certificate_rows
 from ..structures.fingerprint import fingerprint
+from ._callbacks import as_callback
 from ._encoded import Encoded
+from ._warnings import warn_of
 
 # What one kind of model has and the other has not: an earlier fit's must not outlive a later one.
-BY_KIND = ("_weights", "support_", "support_vectors_", "dual_coef_", "feature_names_in_")
+BY_KIND = ("_weights", "support_", "support_vectors_", "dual_coef_", "feature_names_in_", "temperature_")
 
 
 def parameters_of(estimator: type) -> list[str]:
@@ -107,6 +109,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         def tell_callbacks(record: Record) -> bool:
             task = root.subcontext(task_name="certificate")
+            task.record = record
             task.call_on_fit_task_begin(**told)
             return task.call_on_fit_task_end(**told, reconstruction_attributes=lambda: encoded.attributes(record.w))
 
@@ -128,26 +131,10 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             attributes["_state"] = None
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
         self._become(attributes)
-        self._warn_of_status(result)
+        warn_of(result, lam, self.tol)
 
     def _regularization(self, encoded: Encoded) -> float:
         return encoded.units.lam if self.lam is None else self.lam
-
-    def _warn_of_status(self, result: Result) -> None:
-        if result.status == Status.INTERRUPTED or (result.status == Status.MAX_SECONDS and result.n_passes == 0):
-            warnings.warn(
-                f"stopped ({result.status}) after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}; "
-                "the model is what was reached so far. Press Ctrl-C twice to break off instead.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        if result.status == Status.MAX_PASSES:
-            warnings.warn(
-                f"stopped after {result.n_passes:g} passes with a duality gap of {result.gap:.2e}, above "
-                f"tol={self.tol:g}. Raise max_passes, tol or lam.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
 
     def _become(self, attributes: dict[str, Any]) -> None:
         for name in BY_KIND:
@@ -167,6 +154,30 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             stacklevel=5,
         )
         return None
+
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Set callbacks of `fit`, in place of those set before.
+
+        Parameters
+        ----------
+        *callbacks : functions or callback instances
+            A function is called with each :class:`~maxmargin.solvers.Record`, or with the record and the model that it
+            certifies if it takes two arguments; a true answer stops. Others follow scikit-learn's protocol.
+
+        Returns
+        -------
+        self : estimator
+        """
+        return super().set_callbacks(*map(as_callback, callbacks))
+
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, and the certificate of a fitted model."""
+        diagram = super()._html_repr()
+        if not hasattr(self, "history_"):
+            return diagram
+        lam = {"lam": getattr(self, "lam_", self.lam)}
+        rows = certificate_rows(self.status_, self.primal_, self.dual_, self.gap_, self.n_passes_, self.history_)
+        return diagram + certificate_html("certificate", lam | rows)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_") or hasattr(self, "dual_coef_")

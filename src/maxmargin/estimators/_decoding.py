@@ -9,7 +9,7 @@ import numpy as np
 
 from .._parameters import count_threads
 from .._threads import on_ranges
-from ..structures.pairwise import decode, decode_marginals, decode_max_marginals, decode_top, pairwise_work
+from ..structures.pairwise import decode, decode_marginals, decode_max_marginals, decode_top, decoding_work
 
 
 class Scored(NamedTuple):
@@ -42,7 +42,7 @@ class Scored(NamedTuple):
         longest = int(np.diff(self.sites.offsets).max())
 
         def on_range(first: int, last: int) -> None:
-            work = pairwise_work(self.links, self.plan, longest, self.n_labels, most_labelings=most_labelings)
+            work = decoding_work(self.links, self.plan, longest, self.n_labels, most_labelings)
             kernel(self.sites, self.links, self.plan, work, self.w, first, last, *outputs)
 
         on_ranges(len(self.sites.offsets) - 1, count_threads(self.n_jobs), on_range)

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import check_is_fitted
 
 from ..structures.graphs import Method
 from ..structures.pairwise import make_pairwise_problem, make_sites
@@ -142,7 +141,7 @@ class GraphLabeling(LabelingEstimator):
         return Encoded(self, method.make_problem(problem), units, fitted, unpack, layout.positive)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
-        check_is_fitted(self)
+        self._check_fitted()
         if lengths is not None:
             raise ValueError("lengths goes with sequences stacked in one matrix; trees and graphs come one by one")
         split, n_labels = split_samples(X, self.kind, least=0), len(self.classes_)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_count, check_positive
+from ..features import DictEncoder
 from ..structures.graphs import MARGINALS, MAX_MARGINALS, TOP
 from ..structures.weights import Weights
 from ._base import MaxMarginEstimator
+from ._calibration import best_temperature, hold_out, hold_out_folds
 from ._decoding import Scored
+from ._names import NamedWeights
 from ._weights import Learned
 from .inputs.arrays import SEQUENCES, Words
 from .inputs.labels import encode_labels, stack_labels, unstack
@@ -24,7 +28,7 @@ def answers(question: str) -> Any:
     return available_if(lambda model: question in model._answers)
 
 
-class LabelingEstimator(MaxMarginEstimator):
+class LabelingEstimator(NamedWeights, MaxMarginEstimator):
     """Base of estimators whose outputs are labels of the sites of a sample."""
 
     coef_ = Learned()
@@ -34,7 +38,8 @@ class LabelingEstimator(MaxMarginEstimator):
     classes_: np.ndarray
     n_features_in_: int
     n_edge_features_in_: int | None
-    vectorizer_: Any
+    vectorizer_: DictEncoder | None
+    temperature_: float
     _weights: Weights
     _words: Words = SEQUENCES
 
@@ -42,6 +47,11 @@ class LabelingEstimator(MaxMarginEstimator):
     def _answers(self) -> frozenset[str]:
         """What may be asked beside the best labeling."""
         return frozenset({TOP, MAX_MARGINALS, MARGINALS})
+
+    def _check_fitted(self) -> None:
+        """As scikit-learn does, which takes a while: a short sentence would feel it."""
+        if not hasattr(self, "classes_"):
+            check_is_fitted(self)
 
     @abstractmethod
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
@@ -108,17 +118,17 @@ class LabelingEstimator(MaxMarginEstimator):
         return [self.classes_[codes] for codes in labelings], scores
 
     @answers(MARGINALS)
-    def predict_marginals(self, X: Any, temperature: float = 1.0, lengths: Any = None) -> Any:
+    def predict_marginals(self, X: Any, temperature: float | None = None, lengths: Any = None) -> Any:
         """Find probabilities of the labels of every site, where ``p(y) ~ exp(score(y) / temperature)``.
 
-        Max-margin learning does not fit probabilities: they rank, and are not calibrated.
+        Max-margin learning does not fit probabilities: they rank, and mean what they say after `calibrate`.
 
         Parameters
         ----------
         X : list of samples
             As in `fit`.
-        temperature : float, default=1.0
-            What scores are divided by, > 0.
+        temperature : float or None, default=None
+            What scores are divided by, > 0; None: ``temperature_``, or 1 where `calibrate` was not called.
         lengths : array of int or None, default=None
             Of chains alone: the lengths of the sequences of a stacked X.
 
@@ -127,11 +137,46 @@ class LabelingEstimator(MaxMarginEstimator):
         probabilities : list of arrays of shape (T, K)
             Columns in the order of ``classes_``; one array for a stacked X.
         """
+        temperature = getattr(self, "temperature_", 1.0) if temperature is None else temperature
         check_positive("temperature", temperature)
         scored, flat = self._lay_out(X, lengths)
         marginals, logs = scored.marginals(float(temperature))
         _check_possible(logs, scored)
         return self._as_given(marginals, scored, flat)
+
+    @answers(MARGINALS)
+    def calibrate(self, X: Any, y: Any, cv: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+        """Choose the temperature of `predict_marginals`, and keep it as ``temperature_`` until the next fit.
+
+        It is the one under which the labels of samples that were not learned from are most probable, site by site.
+        Labels predicted stay the same.
+
+        Parameters
+        ----------
+        X : list of samples
+            Not those of `fit`; or just those, with `cv`.
+        y : list of T labels each
+            The true ones. Labels never seen in training do not count.
+        cv : int, cross-validation generator or None, default=None
+            With so many folds of X and y, clones are fitted on all folds but one, and asked for that one.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample.
+        lengths : array of int or None, default=None
+            Of chains alone, without `cv`: the lengths of the sequences of a stacked X.
+
+        Returns
+        -------
+        self : estimator
+        """
+        self._check_fitted()
+        if cv is None:
+            held = [hold_out(self, X, y, sample_weight, lengths)]
+        elif lengths is not None:
+            raise ValueError("cv goes with a list of sequences: cut a stacked X into its sequences first")
+        else:
+            held = hold_out_folds(self, X, y, cv, sample_weight)
+        self.temperature_ = best_temperature(held)
+        return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> float:
         """Measure the share of sites labelled right.

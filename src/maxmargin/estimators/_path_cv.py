@@ -1,29 +1,250 @@
-"""Choosing lam by cross-validation along regularization paths."""
+"""Choosing lam by cross-validation: the folds' models side by side, from large lam to small."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing as take
+from tqdm.auto import tqdm
 
-from .._parameters import check_limits
-from ..solvers import Status
+from .._parameters import check_limits, check_positive
+from ..solvers import Path, Status
+from ..solvers.path.follow import on_grid
+from ..solvers.path.rules import Grid
+from ..solvers.path.runs import Effort, certified
+from ..solvers.path.tolerance import Relative
 from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, parameters_of
 from ._kernels import PRECOMPUTED
-from ._scaling import wants_scaling
+from .inputs.labels import stack_labels, unstack
+from .inputs.sequences import stack_sequences
 from .inputs.weights import check_sample_weight
-from .path import EstimatorPath, regularization_path, scores_along
+from .path import scorer_for
 
 NOT_THEIRS = {"lam", "warm_start"}  # parameters of the single estimator that mean nothing here
+
+# Measured on three sets and shown on others: docs/path.md.
+FOLDS, EPS = 3, 0.5
+FACTOR, ABOVE, MOST = 3.0, 2, 25  # values of lam: a factor apart, from FACTOR**ABOVE times that of lam=None, at most
+PATIENCE, LEVEL, CLEARLY = 2, 6, 0.002  # values after the best, or all alike, or a score clearly lower are enough
+
+
+def choose_lam(
+    estimator: MaxMarginEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    lengths: Any = None,
+    lams: Iterable[float] | None = None,
+    eps: float = EPS,
+    cv: Any = None,
+    scoring: Any = None,
+    **given: Any,
+) -> dict[str, Any]:
+    """Choose lam by cross-validation.
+
+    All folds go down side by side, each solved to a gap of `eps` times its objective from where the larger lam left
+    off, until the mean score falls. The lam of the best mean is chosen, of several the largest. Every lam is that of
+    all data: with the fewer samples of a fold it is larger in proportion, so that ``C = 1/(lam n)`` is compared.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A single one that `regularization_path` takes, with a ``lam``, which does not matter; its ``tol`` is the least
+        gap asked for, ``max_passes`` holds for each lam, ``max_seconds`` for the search.
+    X, y
+        As its fit takes them.
+    sample_weight : array of shape (n,) or None, default=None
+        Weights of the samples; scores do not use them.
+    lengths : array of int or None, default=None
+        Of the sequences of a stacked X.
+    lams : iterable of float or None, default=None
+        The values to compare; None finds them.
+    eps : float, default=0.5
+        Relative gap of the folds' models.
+    cv : int, splitter, iterable or None, default=None
+        Folds; None: 3, of shuffled samples.
+    scoring : str, function or None, default=None
+        See ``metrics.get_scorer``; None: "chunk_f1" where labels name chunks, else the estimator's own score.
+    **given
+        What else fit and score take, one a sample, such as ``ignored``.
+
+    Returns
+    -------
+    found : dict
+        Attributes: lam_, lams_, scores_, path_passes_, path_oracle_calls_.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import MulticlassSVM
+    >>> from maxmargin.estimators._path_cv import choose_lam
+    >>> found = choose_lam(MulticlassSVM(random_state=0), *load_iris(return_X_y=True))
+    >>> found["lam_"] in found["lams_"], found["scores_"].shape[0]
+    (True, 3)
+    """
+    single = clone(estimator).set_params(lam=None)  # so that features are scaled, unless it says otherwise
+    if getattr(single, "kernel", None) is not None and isinstance(single.kernel, str) and single.kernel == PRECOMPUTED:
+        raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
+    check_limits(single.tol, single.max_passes, single.max_seconds)
+    check_positive("eps", eps)
+    values = None if lams is None else on_grid(lams, single.tol).lams
+    if lengths is not None:
+        rows, offsets, _ = stack_sequences(X, lengths, estimator=type(single).__name__)
+        X, y = [rows[a:b] for a, b in pairwise(offsets)], unstack(stack_labels(y, offsets), offsets)
+    folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), cv, given)
+    search = _Search(folds, Relative(float(eps), float(single.tol)), scorer_for(scoring, y), single)
+    usual = single._regularization(folds[0].encoded) / folds[0].times
+    if values is None:
+        search.go_down(usual)
+    else:
+        search.compare(values)
+    return search.found(usual)
+
+
+class _Fold(NamedTuple):
+    """The problem of the training samples, and the others."""
+
+    encoded: Any
+    times: float  # as large as for all data is lam here
+    X: Any
+    y: Any
+    given: dict[str, Any]
+
+
+def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any, given: dict[str, Any]) -> list[_Fold]:
+    from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # heavy, and needed here only
+
+    if cv is None:  # samples that lie together are often alike, and would be missing together
+        cv = (StratifiedKFold if is_classifier(single) else KFold)(FOLDS, shuffle=True, random_state=0)
+    labels, folds = y if is_classifier(single) else None, list[_Fold]()
+    for train, test in check_cv(cv, labels, classifier=is_classifier(single)).split(X, labels):
+        train, test = np.asarray(train), np.asarray(test)
+        own, other = ({name: take(value, rows) for name, value in given.items()} for rows in (train, test))
+        encoded = _for_labels_of(single, y, weight, train).encode(
+            take(X, train), take(y, train), sample_weight=weight[train], **own
+        )
+        folds.append(_Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test), other))
+    return folds
+
+
+class _Search:
+    """What is known of some values of lam, and how to learn more."""
+
+    def __init__(self, folds: list[_Fold], allowed: Relative, scorer: Any, single: Any):
+        self.folds, self.allowed, self.scorer, self.single = folds, allowed, scorer, single
+        self.scores: dict[float, list[float]] = {}  # by lam: of all folds
+        self.paths: list[Path] = []
+        self.began, self.stopped = time.perf_counter(), False
+
+    def go_down(self, usual: float) -> None:
+        """From a lam that is large until scores fall; and up, if that was not large enough."""
+        first = usual * FACTOR**ABOVE
+        self.compare(tuple(first / FACTOR**k for k in range(MOST)), patient=False)
+        while not self.stopped and self.scores and max(self.scores, key=self._mean) == max(self.scores):
+            if len(self.scores) > 2 * MOST:
+                return
+            self.compare((FACTOR * max(self.scores),))
+
+    def _mean(self, lam: float) -> float:
+        return float(np.mean(self.scores[lam]))
+
+    def compare(self, lams: tuple[float, ...], patient: bool = True) -> None:
+        """Score the models of all folds under each lam, from the largest on; as long as it pays, unless `patient`."""
+        paths, walked = [self._path(fold, lams) for fold in self.folds], list[list[float]]()
+        self.paths += paths
+        with tqdm(
+            disable=int(self.single.verbose) <= 0, unit="lam", bar_format="choosing lam: {n} [{elapsed}]{postfix}"
+        ) as bar:
+            for lam in lams:
+                if not all(self._advance(path) for path in paths):
+                    self.stopped = True
+                    return
+                self.scores[lam] = [self._score(*pair) for pair in zip(self.folds, paths, strict=True)]
+                walked.append(self.scores[lam])
+                bar.update()
+                bar.set_postfix_str(f"lam {lam:.2e}: {self._mean(lam):.4f}")
+                if not patient and is_past_best(np.array(walked)):
+                    return
+
+    def _path(self, fold: _Fold, lams: tuple[float, ...]) -> Path:
+        own, solver = self.single, fold.encoded.solver(self.single.solver)
+        lams = tuple(fold.times * lam for lam in lams)
+        effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
+        return Path(fold.encoded.problem, solver, Grid(lams, self.allowed), certified, effort)
+
+    def _advance(self, path: Path) -> bool:
+        """Solve for the next lam; whether that was done before a limit was reached."""
+        limit, known = self.single.max_seconds, len(path)
+        left = None if limit is None else max(limit - (time.perf_counter() - self.began), 1e-9)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # what it says is for those who hold the path
+            path.resume(max_seconds=left, callbacks=[lambda breakpoint: True])
+        if path.ended == Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return len(path) > known
+
+    def _score(self, fold: _Fold, path: Path) -> float:
+        lam = float(path.breakpoints[-1])
+        model = fold.encoded.model(path.weights(-1), lam_=lam).set_params(lam=lam)
+        score = float(self.scorer(model, fold.X, fold.y, **fold.given))
+        if np.isnan(score):
+            raise ValueError(f"scoring gave NaN at lam = {lam:g}")
+        return score
+
+    def found(self, usual: float) -> dict[str, Any]:
+        """The attributes; `usual` is what lam is where no value could be judged."""
+        lams = sorted(self.scores, reverse=True)
+        if self.stopped:
+            judged = (
+                f"it went below {lams[-1]:.3g}" if lams else f"any lam was judged; lam = {usual:.3g}, as for lam=None"
+            )
+            warnings.warn(
+                f"choosing lam ended by max_passes or max_seconds before {judged}", ConvergenceWarning, stacklevel=4
+            )
+        return {
+            "lam_": max(lams, key=self._mean, default=usual),
+            "lams_": np.array(lams),
+            "scores_": np.array([self.scores[lam] for lam in lams]).reshape(len(lams), len(self.folds)).T,
+            "path_passes_": sum(float(path.passes.sum()) for path in self.paths),
+            "path_oracle_calls_": sum(int(path.oracle_calls.sum()) for path in self.paths),
+        }
+
+
+def is_past_best(scores: np.ndarray) -> bool:
+    """Whether to look no further: scores, of shape (values of lam, folds), will hardly get better than they were.
+
+    Folds differ more among each other than under two lam, so a lam is judged by what each fold loses by it.
+    """
+    mean = scores.mean(axis=1)
+    best, last = int(np.argmax(mean)), len(mean) - 1
+    lost = scores[best] - scores[last]
+    error = float(np.std(lost, ddof=1)) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
+    # where all are alike, no weights may have been for anything yet
+    patience = LEVEL if np.all(mean == mean[0]) else PATIENCE
+    return last - best >= patience or bool(lost.mean() > max(error, CLEARLY * abs(mean[best])))
 
 
 def _labels_in(y: Any) -> np.ndarray:
     """The distinct labels of samples, sorted."""
     return np.unique(np.concatenate([np.ravel(labels) for labels in y]))
+
+
+def _for_labels_of(single: Any, y: Any, weight: np.ndarray, train: np.ndarray) -> Any:
+    """The estimator for these samples, which may lack labels that something is given for."""
+    params = single.get_params(deep=False)
+    if all(params.get(name) is None for name in ("cost_matrix", "transition_mask", "class_weight")):
+        return single
+    every, present = (_labels_in(take(y, rows[weight[rows] > 0])) for rows in (np.arange(len(weight)), train))
+    return cut_to_labels(single, every, present)
 
 
 def cut_to_labels(single: Any, every: np.ndarray, present: np.ndarray) -> Any:
@@ -33,7 +254,7 @@ def cut_to_labels(single: Any, every: np.ndarray, present: np.ndarray) -> Any:
         return single
     params = single.get_params(deep=False)
     changed = {name: _cut(params[name], kept) for name in ("cost_matrix", "transition_mask") if name in params}
-    if isinstance(single.class_weight, Mapping):
+    if isinstance(params.get("class_weight"), Mapping):
         here = set(present.tolist())
         changed["class_weight"] = {label: one for label, one in single.class_weight.items() if label in here}
     return clone(single).set_params(**changed)
@@ -49,54 +270,18 @@ def _cut(table: Any, kept: np.ndarray) -> Any:
 
 
 class PathCV(MaxMarginEstimator):
-    """What cross-validated estimators share. Stands before the single estimator among the bases of a class.
-
-    max_passes holds for each breakpoint, max_seconds for each path and for the final fit. The smallest lam compared is
-    that which the paths of all folds reach.
-    """
+    """What cross-validated estimators share. Stands before the single estimator among the bases of a class."""
 
     single: type[MaxMarginEstimator]  # what is fitted to a fold
     lam, warm_start = None, False
+    lams: Any
     eps: float
-    kappa: float | None
-    lam_min: float | None
-    heuristic: bool
     cv: Any
     scoring: Any
-    kernel: Any
 
     def _choose(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         """Choose lam by X and y, whose samples indices choose; what is found becomes attributes."""
-        from sklearn.model_selection import check_cv  # heavy, and needed here only
-
-        if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
-            raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
-        check_limits(self.tol, self.max_passes, self.max_seconds)
-        weight = check_sample_weight(sample_weight, len(y))
         names = set(parameters_of(self.single)) - NOT_THEIRS
-        single = self.single(**{name: getattr(self, name) for name in names}).set_params(scale=wants_scaling(self))
-        from sklearn.metrics import check_scoring  # imports half of scikit-learn
-
-        scorer = check_scoring(single, self.scoring)
-        labels, every = y if is_classifier(self) else None, _labels_in(take(y, np.flatnonzero(weight)))
-        paths, scores = list[EstimatorPath](), list[np.ndarray]()
-        for train, test in check_cv(self.cv, labels, classifier=is_classifier(self)).split(X, labels):
-            train, rule = np.asarray(train), (self.eps, self.kappa, self.lam_min, bool(self.heuristic))
-            X_train, y_train = take(X, train), take(y, train)
-            fold = cut_to_labels(single, every, _labels_in(take(y, train[weight[train] > 0])))
-            path = regularization_path(fold, X_train, y_train, *rule, sample_weight=weight[train])
-            if path.ended == Status.INTERRUPTED:
-                raise KeyboardInterrupt
-            scores.append(scores_along(path, scorer, take(X, test), take(y, test)))
-            paths.append(path)
-        # scores are constant between breakpoints, so at those of all folds they are known for every lam
-        lams = np.unique(np.concatenate([path.breakpoints for path in paths]))[::-1]
-        lams = lams[lams >= max(path.lam_end for path in paths)]
-        by_fold = np.array([found[path.pieces_of(lams)] for path, found in zip(paths, scores, strict=True)])
-        return {
-            "lam_": float(lams[int(np.argmax(by_fold.mean(axis=0)))]),
-            "lams_": lams,
-            "scores_": by_fold,
-            "path_passes_": sum(float(path.passes.sum()) for path in paths),
-            "path_oracle_calls_": sum(int(path.oracle_calls.sum()) for path in paths),
-        }
+        single = self.single(**{name: getattr(self, name) for name in names})
+        search = {"lams": self.lams, "eps": self.eps, "cv": self.cv, "scoring": self.scoring}
+        return choose_lam(single, X, y, sample_weight, **search)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import check_is_fitted
 
 from ..structures.masks import TransitionMask
 from ..structures.pairwise import PairwiseWeights, make_chain_problem, make_chains
@@ -117,8 +116,10 @@ class ChainSVM(LabelingEstimator):
         E, the number of features of transitions; None where X came without.
     transition_mask_ : TransitionMask
         What was allowed.
-    vectorizer_ : DictVectorizer or None
+    vectorizer_ : DictEncoder or None
         What makes features of dicts; None where X came without.
+    temperature_ : float
+        What marginals divide scores by; only after `calibrate`.
     primal_ : float
         The training objective of the weights.
     dual_ : float
@@ -280,7 +281,7 @@ class ChainSVM(LabelingEstimator):
         return Encoded(self, problem, units, fitted, unpack)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
-        check_is_fitted(self)
+        self._check_fitted()
         features, edge_features = split_chains(X)
         if not (isinstance(features, (list, tuple)) and not features):  # nothing comes with nothing
             self._check_edge_features(edge_features)
@@ -293,7 +294,7 @@ class ChainSVM(LabelingEstimator):
         )
         layout: Any = self._weights.layout
         parts = make_chains(
-            given.rows if self._kernel is None else kernel_scores(self, given.rows),
+            given.rows if self._kernel is None else kernel_scores(self, given.matrix),
             np.unique(given.offsets),  # without sequences of no position
             intercept=layout.intercept,
             boundary=layout.boundary,

@@ -1,4 +1,4 @@
-"""Estimators that choose lam by cross-validation along regularization paths."""
+"""Estimators that choose lam by cross-validation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.callback import with_callbacks
 
-from ._path_cv import PathCV
+from ._path_cv import EPS, PathCV
 from .chain import ChainSVM
 from .inputs.labels import stack_labels, unstack
 from .inputs.sequences import needs_vectorizer, split_chains, stack_sequences
@@ -16,26 +16,25 @@ from .multiclass import MulticlassSVM, classes_of, validated
 
 
 class ChainSVMCV(PathCV, ChainSVM):
-    """`ChainSVM` with lam chosen by cross-validation along regularization paths.
+    """`ChainSVM` with lam chosen by cross-validation.
 
-    For each fold, models for every lam come from one eps-approximate path, so there is no grid to guess. The lam with
-    the best mean score is then fitted to all data.
+    The models of all folds go down from a large lam side by side, each from where the larger lam left off, until the
+    mean score falls: there is no grid to guess. The lam with the best mean score is then fitted to all data. With the
+    fewer samples of a fold lam is larger in proportion: what is compared is ``C = 1/(lam n)``.
 
     Parameters
     ----------
-    eps : float, default=0.1
-        How far above the optimum the training objective may be, for any lam of the paths.
-    kappa : float or None, default=None
-        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
-        0.9, or 0.7 with `heuristic`.
-    lam_min : float or None, default=None
-        Where paths end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint.
-    heuristic : bool, default=False
-        Let stale gaps decide that a breakpoint is solved.
+    lams : iterable of float or None, default=None
+        The values to compare, all of them; None: a factor of 3 apart, from 9 times what ``lam=None`` means to where
+        the mean score falls, and larger ones if it was best at the first.
+    eps : float, default=0.5
+        How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
+        that is more.
     cv : int, splitter, iterable or None, default=None
-        The number of folds (None: 5), a splitter of sequences, or an iterable of (train, test) indices.
+        The number of folds (None: 3, shuffled), a splitter of sequences, or an iterable of (train, test) indices.
     scoring : str, function or None, default=None
-        Name of a scorer or a function (estimator, X, y); None: the share of labels that are right.
+        Name of a scorer, see ``metrics.get_scorer``, or a function (estimator, X, y); None: "chunk_f1" where labels
+        name chunks (``B-NP``, ``I-NP``, ``O``), else the share of labels that are right.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -44,9 +43,9 @@ class ChainSVMCV(PathCV, ChainSVM):
     tol : float, default=1e-2
         The final fit stops when its certified duality gap is at most this.
     max_passes : float, default=1000
-        Most passes over the data for each breakpoint, and for the final fit.
+        Most passes over the data for each lam, and for the final fit.
     max_seconds : float or None, default=None
-        Most seconds for each path, and for the final fit.
+        Most seconds for the choice of lam, and for the final fit.
     loss : {"hamming", "hamming_sum"}, default="hamming"
         The share of wrong labels of a sample, or their number.
     class_weight : None, "balanced" or dict, default=None
@@ -83,17 +82,17 @@ class ChainSVMCV(PathCV, ChainSVM):
     Attributes
     ----------
     lam_ : float
-        That with the best mean score; the model is fitted with it to all data.
+        That with the best mean score, of several the largest; the model is fitted with it to all data.
     scaling_ : Scaling
         What features and losses were divided by.
     lams_ : array of shape (L,)
-        Breakpoints of all paths, descending. Scores are constant between them.
+        The values compared, descending.
     scores_ : array of shape (folds, L)
         Scores of the folds there.
     path_passes_ : float
-        Passes over the data of all paths.
+        Passes over the folds' data.
     path_oracle_calls_ : int
-        Oracle calls of all paths.
+        Oracle calls for the folds.
     coef_ : array of shape (K, F)
         Weights of the features; not with a kernel. A view of the weights, as the four that follow.
     intercept_ : array of shape (K,)
@@ -118,8 +117,10 @@ class ChainSVMCV(PathCV, ChainSVM):
         E, the number of features of transitions; None where X came without.
     transition_mask_ : TransitionMask
         What was allowed.
-    vectorizer_ : DictVectorizer or None
+    vectorizer_ : DictEncoder or None
         What makes features of dicts; None where X came without.
+    temperature_ : float
+        What marginals divide scores by; only after `calibrate`.
     primal_ : float
         The training objective of the weights.
     dual_ : float
@@ -142,7 +143,7 @@ class ChainSVMCV(PathCV, ChainSVM):
     >>> from maxmargin import ChainSVMCV
     >>> from maxmargin.datasets import load_dates
     >>> dates = load_dates(n_train=20, n_test=1)
-    >>> model = ChainSVMCV(cv=2, eps=0.3, lam_min=0.05, random_state=0).fit(dates.X_train, dates.y_train)
+    >>> model = ChainSVMCV(cv=2, random_state=0).fit(dates.X_train, dates.y_train)
     >>> model.lam_ in model.lams_, model.scores_.shape[0]
     (True, 2)
     """
@@ -152,10 +153,8 @@ class ChainSVMCV(PathCV, ChainSVM):
     def __init__(
         self,
         *,
-        eps: float = 0.1,
-        kappa: float | None = None,
-        lam_min: float | None = None,
-        heuristic: bool = False,
+        lams: Any = None,
+        eps: float = EPS,
         cv: Any = None,
         scoring: Any = None,
         solver: Any = "auto",
@@ -213,26 +212,24 @@ class ChainSVMCV(PathCV, ChainSVM):
 
 
 class MulticlassSVMCV(PathCV, MulticlassSVM):
-    """`MulticlassSVM` with lam chosen by cross-validation along regularization paths.
+    """`MulticlassSVM` with lam chosen by cross-validation.
 
-    For each fold, models for every lam come from one eps-approximate path, so there is no grid to guess. The lam with
-    the best mean score is then fitted to all data.
+    The models of all folds go down from a large lam side by side, each from where the larger lam left off, until the
+    mean score falls: there is no grid to guess. The lam with the best mean score is then fitted to all data. With the
+    fewer samples of a fold lam is larger in proportion: what is compared is ``C = 1/(lam n)``.
 
     Parameters
     ----------
-    eps : float, default=0.1
-        How far above the optimum the training objective may be, for any lam of the paths.
-    kappa : float or None, default=None
-        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
-        0.9, or 0.7 with `heuristic`.
-    lam_min : float or None, default=None
-        Where paths end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint.
-    heuristic : bool, default=False
-        Let stale gaps decide that a breakpoint is solved.
+    lams : iterable of float or None, default=None
+        The values to compare, all of them; None: a factor of 3 apart, from 9 times what ``lam=None`` means to where
+        the mean score falls, and larger ones if it was best at the first.
+    eps : float, default=0.5
+        How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
+        that is more.
     cv : int, splitter, iterable or None, default=None
-        The number of folds (None: 5, stratified), a splitter, or an iterable of (train, test) indices.
+        The number of folds (None: 3, stratified and shuffled), a splitter, or an iterable of (train, test) indices.
     scoring : str, function or None, default=None
-        Name of a scorer or a function (estimator, X, y); None: accuracy.
+        Name of a scorer, see ``metrics.get_scorer``, or a function (estimator, X, y); None: accuracy.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
@@ -241,9 +238,9 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     tol : float, default=1e-2
         The final fit stops when its certified duality gap is at most this.
     max_passes : float, default=1000
-        Most passes over the data for each breakpoint, and for the final fit.
+        Most passes over the data for each lam, and for the final fit.
     max_seconds : float or None, default=None
-        Most seconds for each path, and for the final fit.
+        Most seconds for the choice of lam, and for the final fit.
     class_weight : None, "balanced" or dict, default=None
         Multiplies the sample weights.
     random_state : int, RandomState, Generator or None, default=None
@@ -273,17 +270,17 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     Attributes
     ----------
     lam_ : float
-        That with the best mean score; the model is fitted with it to all data.
+        That with the best mean score, of several the largest; the model is fitted with it to all data.
     scaling_ : Scaling
         What features and losses were divided by.
     lams_ : array of shape (L,)
-        Breakpoints of all paths, descending. Scores are constant between them.
+        The values compared, descending.
     scores_ : array of shape (folds, L)
         Scores of the folds there.
     path_passes_ : float
-        Passes over the data of all paths.
+        Passes over the folds' data.
     path_oracle_calls_ : int
-        Oracle calls of all paths.
+        Oracle calls for the folds.
     coef_ : array of shape (K, F)
         Weights of the features; not with a kernel. A view of the weights, as `intercept_`.
     intercept_ : array of shape (K,)
@@ -322,7 +319,7 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     >>> from sklearn.datasets import load_iris
     >>> from maxmargin import MulticlassSVMCV
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = MulticlassSVMCV(cv=3, eps=0.3, lam_min=0.05, random_state=0).fit(X, y)
+    >>> model = MulticlassSVMCV(random_state=0).fit(X, y)
     >>> model.lam_ in model.lams_, model.scores_.shape[0]
     (True, 3)
     """
@@ -332,10 +329,8 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     def __init__(
         self,
         *,
-        eps: float = 0.1,
-        kappa: float | None = None,
-        lam_min: float | None = None,
-        heuristic: bool = False,
+        lams: Any = None,
+        eps: float = EPS,
         cv: Any = None,
         scoring: Any = None,
         solver: Any = "auto",

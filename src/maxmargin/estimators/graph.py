@@ -123,8 +123,10 @@ class GraphSVM(GraphLabeling):
         What was allowed.
     inference_ : str
         How labelings are found: "junction", "cut" or "lp".
-    vectorizer_ : DictVectorizer or None
+    vectorizer_ : DictEncoder or None
         What makes features of dicts; None where X came without.
+    temperature_ : float
+        What marginals divide scores by; only after `calibrate`.
     primal_ : float
         The training objective of the weights.
     dual_ : float

@@ -24,7 +24,7 @@ from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, s
 from ._scaling import units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import as_any_array, read_target, refuse_mask, take
-from .inputs.sparse import as_csr, stack_csr
+from .inputs.sparse import read_csr, stack_csr
 from .inputs.weights import check_sample_weight, class_weights, label_costs
 
 
@@ -365,4 +365,4 @@ def _intact(X: Any) -> Any:
     """X itself, but for a sparse matrix: canonical CSR, whose indices were looked at before code walks along them."""
     if not sp.issparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
         return X  # what is wrong with it, scikit-learn says
-    return stack_csr([as_csr(X, "X")], lambda _: "X")
+    return stack_csr([read_csr(X, "X")], lambda _: "X")

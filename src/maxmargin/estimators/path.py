@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from ..metrics import default_scoring, get_scorer
 from ..solvers import Path, Result, Status
 from ..solvers.path.follow import PAPER_GRID, approximately, on_grid
 from ..solvers.path.path import Callback
@@ -24,7 +25,8 @@ class EstimatorPath:
     """Models for every lam, as `regularization_path` and `lam_grid` return them.
 
     What a `maxmargin.solvers.Path` tells of its weights this tells, too: breakpoints, gaps, hinges, norms, passes,
-    oracle_calls, seconds, lam_end, ended, worst_gap, coef_at, primal_at, dual_at, gap_at and certify.
+    oracle_calls, seconds, lam_end, ended, worst_gap, worst_relative_gap, coef_at, primal_at, dual_at, gap_at and
+    certify.
 
     Attributes
     ----------
@@ -42,7 +44,7 @@ class EstimatorPath:
     >>> from maxmargin import MulticlassSVM, regularization_path
     >>> X, y = load_iris(return_X_y=True)
     >>> path = regularization_path(MulticlassSVM(random_state=0), X[::2], y[::2], eps=0.2, lam_min=0.1)
-    >>> bool(path.worst_gap <= 0.2)
+    >>> bool(path.worst_relative_gap <= 0.2)
     True
     >>> model = path.select(X[1::2], y[1::2])
     >>> bool(model.score(X[1::2], y[1::2]) == path.scores.max())
@@ -165,7 +167,8 @@ class EstimatorPath:
         X, y
             Validation data.
         scoring : str, function or None, default=None
-            Name of a scorer or a function (estimator, X, y); None: the estimator's own score.
+            Name of a scorer, see ``metrics.get_scorer``, or a function (estimator, X, y); None: "chunk_f1" where labels
+            name chunks (``B-NP``), else the estimator's own score.
         **given
             What goes with X and y to the scorer, such as lengths.
 
@@ -173,11 +176,19 @@ class EstimatorPath:
         -------
         model : estimator
         """
-        from sklearn.metrics import check_scoring  # imports half of scikit-learn
-
-        scorer = check_scoring(self.estimator, scoring)
-        self._scores = scores_along(self, scorer, X, y, **given)
+        self._scores = scores_along(self, scorer_for(scoring, y), X, y, **given)
         return self.estimator_at(self.path.breakpoints[int(np.argmax(self._scores))])
+
+
+def own_score(estimator: Any, X: Any, y: Any, **given: Any) -> float:
+    """The score that the estimator gives itself."""
+    return estimator.score(X, y, **given)
+
+
+def scorer_for(scoring: Any, y: Any) -> Any:
+    """The scorer that is meant; None: the one that suits the outputs."""
+    chosen = default_scoring(y) if scoring is None else scoring
+    return own_score if chosen is None else get_scorer(chosen)
 
 
 def scores_along(path: EstimatorPath, scorer: Any, X: Any, y: Any, **given: Any) -> np.ndarray:
@@ -194,6 +205,7 @@ def regularization_path(
     X: Any,
     y: Any,
     eps: float = 0.1,
+    relative: bool = True,
     kappa: float | None = None,
     lam_min: float | None = None,
     heuristic: bool = False,
@@ -201,7 +213,7 @@ def regularization_path(
     callbacks: Iterable[Callback] = (),
     **given: Any,
 ) -> EstimatorPath:
-    """Find models for every lam, each at most `eps` above the optimum of its training objective.
+    """Find models for every lam, each at most `eps` times its training objective above the optimum of that.
 
     For a structure of your own there is ``solvers.regularization_path(structure)``.
 
@@ -215,12 +227,16 @@ def regularization_path(
     y : list or array
         Their true outputs.
     eps : float, default=0.1
-        How far above the optimum the objective may be, for any lam.
+        How far above the optimum the objective may be, for any lam: a share of the objective, and no less than that of
+        a hundredth of the one without weights.
+    relative : bool, default=True
+        Whether eps is such a share; False takes it as it is, as Osokin et al. 2016 do.
     kappa : float or None, default=None
-        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
-        0.9, or 0.7 with `heuristic`.
+        A breakpoint is solved to kappa times the gap allowed; what is left of it is how far its weights serve. None
+        means 0.9, or 0.7 with `heuristic`.
     lam_min : float or None, default=None
-        Where to end, unless the training hinge loss reaches eps before; None: at 1e-6 times the first breakpoint.
+        Where to end, unless the training hinge loss is as small as the gap may be before. None: at 1e-6 times the first
+        breakpoint.
     heuristic : bool, default=False
         Let stale gaps decide that a breakpoint is solved. There is no guarantee then before ``path.certify()``.
     solver : str, solver object or None, default=None
@@ -243,10 +259,10 @@ def regularization_path(
     >>> path.ended
     'lam_min'
     >>> model = path.estimator_at(0.3)
-    >>> bool(model.gap_ <= 0.2)
+    >>> bool(model.gap_ <= 0.2 * model.primal_)
     True
     """
-    rule, run = approximately(eps, kappa, lam_min, heuristic)
+    rule, run = approximately(eps, relative, kappa, lam_min, heuristic)
     path = EstimatorPath(estimator, X, y, rule, run, solver=solver, **given)
     path.path.walk(callbacks, int(estimator.verbose))
     return path

@@ -80,8 +80,10 @@ class TreeSVM(GraphLabeling):
         E, the number of features of edges; None where X came without.
     transition_mask_ : array of shape (K, K) or None
         What was allowed.
-    vectorizer_ : DictVectorizer or None
+    vectorizer_ : DictEncoder or None
         What makes features of dicts; None where X came without.
+    temperature_ : float
+        What marginals divide scores by; only after `calibrate`.
     primal_ : float
         The training objective of the weights.
     dual_ : float

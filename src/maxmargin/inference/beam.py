@@ -5,6 +5,10 @@ completion, which the tables of max-product know exactly. The k best of each siz
 out has k others whose best completions are k different labelings at least as good as all of its own. So top-k costs one
 max-product and k looks at one column for each node; tables with k scores for each label (pillutla18, Alg. 2 and 8) cost
 more than k times a max-product (about 15 operations for each pair of labels at k = 5 in place of 1). Ties need no care.
+
+A step labels one node. Each slot remembers which slot of the step before it came from, and its label; labelings are
+read off backwards at the end. To keep them whole and copy them wherever slots change places is no slower where scores
+differ, since that is rare then, but with ties slots change at every node, and top-k took time in T^2.
 """
 
 from __future__ import annotations
@@ -17,23 +21,21 @@ from .._compile import helper
 
 
 class Beam(NamedTuple):
-    """Partial labelings, best first, of two sizes in turn: slots of one `side` come from slots of the other."""
+    """Partial labelings, best first: the scores of two steps in turn, on two `sides`, and all that was chosen."""
 
     score: np.ndarray  # (2, k) of the best completion
     rest: np.ndarray  # (2, k) of what is labelled, where that is wanted
-    origin: np.ndarray  # (k,) the slot that a label was added to
-    pick: np.ndarray  # (k,) that label
-    spare: np.ndarray  # (k, N)
+    origin: np.ndarray  # (N, k) by step: the slot that a label was added to
+    pick: np.ndarray  # (N, k) that label
 
 
 @helper
 def new_beam(n_nodes, k):
-    spare = np.zeros((k, n_nodes), np.int32)
-    return Beam(np.zeros((2, k)), np.zeros((2, k)), np.zeros(k, np.int32), np.zeros(k, np.int32), spare)
+    return Beam(np.zeros((2, k)), np.zeros((2, k)), np.zeros((n_nodes, k), np.int32), np.zeros((n_nodes, k), np.int32))
 
 
 @helper
-def extend(beam, side, count, k, s, base, best, scores, column):
+def extend(beam, step, side, count, k, s, base, best, scores, column):
     """Add every label a to slot s: its best completion then has the score ``base - (best - scores[a] - column[a])``.
 
     The k best go to the other side, which has `count` so far; returns how many it has then.
@@ -41,38 +43,21 @@ def extend(beam, side, count, k, s, base, best, scores, column):
     for a in range(len(scores)):
         score = base - (best - (scores[a] + column[a]))
         if score > (beam.score[1 - side, k - 1] if count == k else -np.inf):
-            count = insert(beam, 1 - side, count, k, score, s, a)
+            count = insert(beam, step, 1 - side, count, k, score, s, a)
     return count
 
 
 @helper
-def insert(beam, side, count, k, score, origin, pick):
+def insert(beam, step, side, count, k, score, origin, pick):
     """Insert into the k best, after equals; the last of k goes."""
-    scores = beam.score[side]
+    scores, origins, picks = beam.score[side], beam.origin[step], beam.pick[step]
     at = count if count < k else k - 1
     while at > 0 and scores[at - 1] < score:
         scores[at] = scores[at - 1]
-        beam.origin[at] = beam.origin[at - 1]
-        beam.pick[at] = beam.pick[at - 1]
+        origins[at] = origins[at - 1]
+        picks[at] = picks[at - 1]
         at -= 1
     scores[at] = score
-    beam.origin[at] = origin
-    beam.pick[at] = pick
+    origins[at] = origin
+    picks[at] = pick
     return count + 1 if count < k else k
-
-
-@helper
-def write_picks(beam, count, v, labels):
-    """Rows of `labels` follow their slots, with the new labels at node v. Mostly slots stay where they are."""
-    moved = False
-    for s in range(count):
-        moved |= beam.origin[s] != s
-    if moved:
-        for s in range(count):
-            for u in range(labels.shape[1]):
-                beam.spare[s, u] = labels[beam.origin[s], u]
-        for s in range(count):
-            for u in range(labels.shape[1]):
-                labels[s, u] = beam.spare[s, u]
-    for s in range(count):
-        labels[s, v] = beam.pick[s]

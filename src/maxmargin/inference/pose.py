@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compile import kernel
+from .._compile import kernel, plain
 from .distance_transform import Spring, new_grid_scratch, transform_grid
 from .tree import make_tree_plan
 
@@ -175,6 +175,7 @@ def best_pose(scores: Any, tree: PartTree, springs: Springs) -> tuple[Pose, floa
     scores = np.array(scores, np.float64, order="C")  # a copy: messages are added to it
     n_parts = len(tree.parents)
     _check(scores, n_parts, springs)
+    springs = Springs(*(plain(of, np.float64) for of in springs))
     positions, types = np.zeros((n_parts, 2), np.int64), np.empty(n_parts, np.int64)
     places, kinds = np.empty(scores.shape, np.int32), np.empty(scores.shape, np.int16)
     value = _find_pose(tree, springs, scores, places, kinds, positions, types)

@@ -14,7 +14,7 @@ from ..structures import as_problem
 from ..structures.needs import Need, check_needs
 from ..structures.verbs import dimension, offers
 from .box import make_box
-from .driver import Callback, Limits, drive
+from .driver import Callback, Limits, as_callbacks, drive
 from .engine import Engine
 from .result import Result
 
@@ -63,7 +63,7 @@ class Solver(BaseEstimator, ABC):
         tol: float = 1e-2,
         max_passes: float = 1000,
         max_seconds: float | None = None,
-        callbacks: Iterable[Callback] = (),
+        callbacks: Callback | Iterable[Callback] = (),
         state: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -83,8 +83,8 @@ class Solver(BaseEstimator, ABC):
             Stop after so many passes over the data.
         max_seconds : float or None, default=None
             Stop after so many seconds.
-        callbacks : iterable of callables, default=()
-            Called with each :class:`~.result.Record`; a true answer stops.
+        callbacks : function or iterable of functions, default=()
+            Called with each :class:`~.result.Record`; a true answer stops. See ``docs/callbacks.md``.
         state : State or None, default=None
             ``Result.state`` of an earlier call, to go on from there.
         random_state : int, RandomState, Generator or None, default=None
@@ -104,6 +104,7 @@ class Solver(BaseEstimator, ABC):
             raise ValueError("lam must be finite")
         check_positive("gap_every", self.gap_every)
         check_limits(tol, max_passes, max_seconds)
+        callbacks = as_callbacks(callbacks)
         engine = self.start(problem, float(lam), state, random_state, n_jobs)
         limits = Limits(float(tol), max_passes, max_seconds, self.gap_every)
         return drive(engine, limits, callbacks, verbose, state)

@@ -32,6 +32,9 @@ class BatchEngine(Engine):
     def corners(self) -> tuple[np.ndarray, DualPoint]:
         return self.passes.corners(self.w)
 
+    def hinges(self, w: np.ndarray) -> np.ndarray:
+        return self.passes.corners(w)[0]
+
     def best_point(self) -> DualPoint:
         return self.point
 

@@ -14,9 +14,22 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm.auto import tqdm
 
+from .ending import (
+    ALL,
+    HURRIED,
+    MOMENT,
+    NEAR,
+    PATIENT,
+    SHARE,
+    WIDE,
+    best_scaled,
+    instead_of_nothing,
+    is_nothing,
+)
 from .engine import Engine, State
+from .objective import Certified
+from .progress import progress
 from .result import Record, Result, Status, history_of, row_of
 
 # A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
@@ -36,17 +49,29 @@ class Limits(NamedTuple):
 Callback = Callable[[Record], Any]
 
 
+def as_callbacks(callbacks: Callable[..., Any] | Iterable[Callable[..., Any]]) -> tuple[Callable[..., Any], ...]:
+    """One function or several."""
+    try:
+        found = (callbacks,) if callable(callbacks) else tuple(callbacks)
+    except TypeError as error:
+        raise TypeError(f"callbacks must be a function of a record or a list of these, got {callbacks!r}") from error
+    for callback in found:
+        if not callable(callback):
+            raise TypeError(f"callbacks must be functions of a record, got {callback!r}")
+    return found
+
+
 def drive(
     engine: Engine,
     limits: Limits,
-    callbacks: Iterable[Callback] = (),
+    callbacks: tuple[Callback, ...] = (),
     verbose: int = 0,
     state: State | None = None,
 ) -> Result:
     """Run an engine until the gap is at most `tol`, or something else stops it; `state` is what it started from."""
     engine.prepare()
-    run = _Run(engine, limits, tuple(callbacks), state)
-    with Interrupt() as interrupt, _progress(limits, verbose) as bar:
+    run = _Run(engine, limits, callbacks, state)
+    with Interrupt() as interrupt, progress("passes", limits.max_passes, verbose) as bar:
         status = run.until_stopped(interrupt, bar)
     last = run.last_record
     assert run.best is not None
@@ -74,7 +99,7 @@ def drive_unchecked(engine: Engine, limits: Limits, state: State | None) -> tupl
     """
     engine.prepare()
     run = _Run(engine, limits, (), state)
-    with Interrupt() as interrupt, _progress(limits, 0) as bar:
+    with Interrupt() as interrupt, progress("passes", limits.max_passes, 0) as bar:
         run.work(run.last, interrupt, bar)
     estimate = engine.estimate()
     status = Status.UNCERTIFIED if estimate.primal - estimate.dual <= limits.tol else Status.MAX_PASSES
@@ -96,6 +121,7 @@ class _Run:
         self.start = engine.steps
         self.last = self.start + self.steps_in(limits.max_passes)
         self.certificate_seconds = 0.0
+        self.candidates: list[Certified] = []  # of the last certificate
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
 
     def state(self) -> State:
@@ -113,23 +139,25 @@ class _Run:
         """Steps of so many passes: at least one, and no end for infinitely many."""
         return passes if passes == np.inf else max(1, round(passes * self.engine.n))
 
-    def until_stopped(self, interrupt: Interrupt, bar: tqdm) -> Status:
+    def until_stopped(self, interrupt: Interrupt, bar: Any) -> Status:
         limits = self.limits
         while True:
             try:
                 known = self.best is not None and not self.rows  # from an earlier run
-                wants_stop = self.record_best() if known else self.certify()
+                wants_stop = self.record_best(interrupt) if known else self.certify(interrupt)
             except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
                 if not self.rows:
                     raise
                 return Status.INTERRUPTED
             gap = self.last_record.gap
-            bar.set_postfix_str(f"gap {gap:.2e} (goal {limits.tol:.0e})")
+            effort = self.last_record.effective_passes
+            bar.set_postfix_str(f"{effort:.0f} with certificates, gap {gap:.2e} (goal {limits.tol:.0e})")
             if gap <= limits.tol:
                 return Status.CONVERGED
             if interrupt.seen:
                 return Status.INTERRUPTED
             if wants_stop:
+                self.end_by_callback()
                 return Status.CALLBACK
             if self.engine.steps >= self.last:
                 return Status.MAX_PASSES
@@ -141,7 +169,7 @@ class _Run:
         """Counted over all runs, so that it does not matter where one ended."""
         return (self.engine.steps // stride + 1) * stride
 
-    def work(self, goal: float, interrupt: Interrupt, bar: tqdm) -> None:
+    def work(self, goal: float, interrupt: Interrupt, bar: Any) -> None:
         engine = self.engine
         # where to stop must not depend on the clock: the same seed, the same run
         beat = engine.n * -(-engine.chunk // engine.n)  # whether the goal may be reached is asked after passes
@@ -165,7 +193,7 @@ class _Run:
         limit = self.limits.max_seconds
         return limit is not None and self.seconds + self.certificate_seconds >= limit
 
-    def certify(self) -> bool:
+    def certify(self, interrupt: Interrupt) -> bool:
         """Append the record of the best weights and the best dual value; whether a callback wants to stop."""
         before = time.perf_counter()
         candidates = self.engine.certify()
@@ -174,43 +202,87 @@ class _Run:
             values += [one.dual for one in candidates]
         if not np.all(np.isfinite(values)):
             raise FloatingPointError(
-                "the objective is not a finite number: features, costs or 1/lam are too large; rescale them"
+                f"the objective is not a finite number: with lam={self.engine.lam:g}, features, costs or 1/lam are too "
+                "large; rescale them (a small lam is 1/n)"
             )
-        self.certificate_seconds = time.perf_counter() - before
+        if any(one.primal == 0.0 and is_nothing(one.w) for one in candidates):
+            self.engine.nothing_to_learn()
+        self.certificate_seconds = max(self.certificate_seconds, time.perf_counter() - before)
         if self.best is not None and self.engine.keeps_best:
             candidates.append(self.best)
         lowest = min(candidates, key=lambda one: one.primal)
         self.best = max(candidates, key=lambda one: one.dual)._replace(w=lowest.w, primal=lowest.primal)
-        return self.record_best()
+        self.candidates = candidates
+        return self.record_best(interrupt)
 
-    def record_best(self) -> bool:
+    def record_best(self, interrupt: Interrupt) -> bool:
         assert self.best is not None
-        w, primal, dual, *_ = self.best
-        w = w.copy()  # the user may write to it
-        if not self.engine.certifiable:
-            return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, np.inf, w))
-        if dual > primal + ROUNDING * max(1.0, abs(primal)):
-            raise RuntimeError(
-                f"the dual value {dual:.6g} is above the primal value {primal:.6g}, so neither can be trusted: the max "
-                "oracle does not return maximisers, or the state belongs to another problem"
-            )
-        gap = max(primal - dual, 0.0)
-        return self.add_record(Record(self.passes, self.engine.oracle_calls, self.seconds, primal, dual, gap, w))
-
-    def add_record(self, record: Record) -> bool:
-        record.extras = self.engine.extras()
+        record = self.record_of(self.best)
+        self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
+        if self.engine.steps >= self.last:
+            record = self.improved(record, SHARE * self.engine.steps / self.engine.n)  # over all runs
+        elif record.gap <= self.limits.tol:
+            record = self.improved(record, HURRIED)
+        elif interrupt.seen or self.out_of_time():
+            record = self.improved(record, 0 if self.is_slow() else HURRIED)
         self.rows.append(row_of(record))
         self.last_record = record
-        self.engine.reconsider(record)
         answers = [callback(record) for callback in self.callbacks]
         return any(answers)
 
+    def end_by_callback(self) -> None:
+        """What the callback was told last is what it gets, unless these weights are 0."""
+        self.last_record = self.improved(self.last_record, HURRIED)
+        self.rows[-1] = row_of(self.last_record)
 
-def _progress(limits: Limits, verbose: int) -> tqdm:
-    limit = "" if limits.max_passes == np.inf else f" of {limits.max_passes:g}"
-    return tqdm(
-        disable=verbose <= 0, unit="pass", bar_format=f"{{desc}}{{n:.0f}}{limit} passes [{{elapsed}}]{{postfix}}"
-    )
+    def is_slow(self) -> bool:
+        """Whether who waits for the end would notice a search."""
+        return ALL * self.certificate_seconds > MOMENT * self.seconds + 1.0
+
+    def improved(self, record: Record, spare: float) -> Record:
+        """Where a run ends: a record of better weights than the best that came along, if a few passes find them.
+
+        Weights that are 0 are given up for others that are nearly as good. A run that has only so few passes to
+        `spare` looks for nothing else.
+        """
+        assert self.best is not None
+        engine, tol, best = self.engine, self.limits.tol, self.best
+        matters = spare > HURRIED and record.gap > WIDE * best.primal
+        if not engine.keeps_best or not (is_nothing(best.w) or matters):
+            return record
+        n_passes = int(min(max(spare, HURRIED), PATIENT)) if spare > 0 else 0
+        try:
+            if record.gap > tol and n_passes > 0:
+                best = best_scaled(engine, best, self.candidates, n_passes)
+            if is_nothing(best.w):
+                rise = NEAR * (best.primal if record.gap == np.inf else max(record.gap, tol))
+                if record.gap <= tol:
+                    rise = min(rise, tol - record.gap)
+                best = instead_of_nothing(engine, best, self.candidates, rise, n_passes)
+        except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
+            pass
+        return self.record_of(best)
+
+    def record_of(self, best: Certified) -> Record:
+        w, primal, dual, *_ = best
+        if self.engine.certifiable and dual > primal + ROUNDING * max(1.0, abs(primal)):
+            raise RuntimeError(
+                f"the dual value {dual:.6g} is above the primal value {primal:.6g}, so neither can be trusted: the max "
+                "oracle does not return maximisers, or the state belongs to another problem; compare the oracle with "
+                "trying out all outputs of a small sample, and start without the state"
+            )
+        calls = self.engine.oracle_calls
+        return Record(
+            passes=self.passes,
+            oracle_calls=calls,
+            seconds=self.seconds,
+            primal=primal,
+            dual=dual,
+            gap=max(primal - dual, 0.0) if self.engine.certifiable else np.inf,
+            w=w.copy(),  # the user may write to it
+            extras=self.engine.extras(),
+            effective_passes=calls / self.engine.n,
+        )
 
 
 class Interrupt:

@@ -140,6 +140,10 @@ class Engine(ABC):
         point = self.best_point()
         return found if point is None else self.objective.improved(found, point)
 
+    def nothing_to_learn(self) -> None:
+        """Without weights, no sample has a hinge: a structure may know that this cannot be."""
+        getattr(self.problem, "nothing_to_learn", lambda: None)()
+
     def extras(self) -> dict[str, float]:
         """Further columns for the history."""
         return {}
@@ -153,6 +157,15 @@ class Engine(ABC):
         draws = copy.deepcopy(self.draws)  # the user may go on drawing from a generator of his own
         mark = fingerprint(self.problem)
         return State(self.family, mark, self.lam, self.objective.box, self.steps, draws, kept)
+
+    def hinges(self, w: np.ndarray) -> np.ndarray:
+        """Exact hinges at w; a run that has another kernel compiled anyway finds them by that."""
+        return self.passes.hinges(w)
+
+    def hinge_loss(self, w: np.ndarray) -> float:
+        """The exact hinge loss of weights; a pass of oracle calls."""
+        self.oracle_calls += self.n
+        return float(self.passes.primal(w, 0.0, self.hinges(w)))
 
     def value_at(self, w: np.ndarray, point: DualPoint, hinges: np.ndarray | None = None) -> Certified:
         """Exact values of weights, whose hinges may be known, and of a dual point."""

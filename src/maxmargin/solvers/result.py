@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .report import certificate_html, certificate_rows
+
 COLUMNS = ("passes", "oracle_calls", "seconds", "primal", "dual", "gap")
 
 
@@ -69,6 +71,8 @@ class Record:
         The weights.
     extras : dict of str to float, default={}
         Further columns of the history, such as cache_hits.
+    effective_passes : float, default=nan
+        What was paid: all oracle calls so far, those of the certificates included, over the number of samples.
 
     Examples
     --------
@@ -91,6 +95,7 @@ class Record:
     gap: float
     w: np.ndarray = field(repr=False)
     extras: dict[str, float] = field(default_factory=dict, repr=False)
+    effective_passes: float = np.nan
 
 
 @dataclass
@@ -100,7 +105,8 @@ class Result:
     Parameters
     ----------
     w : array of shape (d,)
-        The weights with the lowest primal value that was certified.
+        The weights with the lowest primal value that was certified; where those are all 0, others that are nearly as
+        good, if there are any.
     primal : float
         Objective at `w`; the optimum is not above it.
     dual : float
@@ -114,12 +120,13 @@ class Result:
     status : Status
         Why the solver stopped.
     n_passes : float
-        Passes over the data.
+        Passes over the data, certificates not counted.
     n_oracle_calls : int
         Calls of the oracle, those of the certificates included.
     history : dict of str to array
-        Columns of equal length, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap; with a cache
-        also cache_hits and cache_misses, accelerated also kappa, inner_passes and restarts.
+        Columns of equal length, one entry a certificate: passes, oracle_calls, seconds, primal, dual, gap, and
+        effective_passes, which count certificates, too; with a cache also cache_hits and cache_misses, accelerated also
+        kappa, inner_passes and restarts.
     state : State
         Hand it to ``solve(..., state=)`` to go on from here.
 
@@ -135,7 +142,7 @@ class Result:
     >>> rough.dual <= fine.primal <= rough.primal and fine.gap <= 1e-6
     True
     >>> list(fine.history)
-    ['passes', 'oracle_calls', 'seconds', 'primal', 'dual', 'gap']
+    ['passes', 'oracle_calls', 'seconds', 'primal', 'dual', 'gap', 'effective_passes']
     """
 
     w: np.ndarray = field(repr=False)
@@ -150,9 +157,14 @@ class Result:
     history: dict[str, np.ndarray] = field(repr=False)
     state: Any = field(repr=False)
 
+    def _repr_html_(self) -> str:
+        rows = certificate_rows(self.status, self.primal, self.dual, self.gap, self.n_passes, self.history)
+        return certificate_html("Result", rows)
+
 
 def row_of(record: Record) -> dict[str, float]:
-    return {**{column: getattr(record, column) for column in COLUMNS}, **record.extras}
+    names = (*COLUMNS, "effective_passes")
+    return {**{name: getattr(record, name) for name in names}, **record.extras}
 
 
 def history_of(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:

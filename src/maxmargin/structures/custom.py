@@ -14,8 +14,6 @@ An oracle that may miss the maximum says so with ``exact_oracle = False``. With 
 
 from __future__ import annotations
 
-import math
-import numbers
 import sys
 import time
 from itertools import chain
@@ -24,18 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import implements, verb
+from .asked import ROUGHLY, Asked
 from .directions import BetweenCorners, ToCorner, ToExpectation
 from .needs import Need, offered_if
-from .sparse_vector import SparseVector, as_sparse_vector, combine
-
-REQUIRED = {
-    "n_samples": "the number of samples",
-    "n_features": "the length of joint_feature's vector",
-    "max_oracle": "max_oracle(w, i) -> y, the output that maximises loss(i, y) + <w, joint_feature(i, y)>",
-    "joint_feature": "joint_feature(i, y) -> vector: dense, sparse, or a pair (indices, values)",
-    "loss": "loss(i, y) -> float, 0 for the true output",
-}
-
+from .sparse_vector import SparseVector, combine
 
 # What a step over a user's structure costs apart from its oracle, about.
 STEP_SECONDS = 1e-4
@@ -119,7 +109,7 @@ class Expected:
     output: Output
 
 
-class CustomProblem:
+class CustomProblem(Asked):
     """A user's structure with the verbs that solvers speak. Solvers wrap a structure by themselves.
 
     Parameters
@@ -166,46 +156,17 @@ class CustomProblem:
     """
 
     def __init__(self, structure: Any):
-        missing = [f"{name} ({meaning})" for name, meaning in REQUIRED.items() if not hasattr(structure, name)]
-        if not hasattr(structure, "y") and not hasattr(structure, "truth"):
-            missing.append("y (the true outputs, y[i]) or truth(i)")
-        if missing:
-            raise TypeError(f"{type(structure).__name__} cannot be learned; it lacks " + "; ".join(missing))
-        self.structure = structure
-        self.n, self.d = _count(structure, "n_samples"), _count(structure, "n_features")
-        weight = np.ones(self.n) if getattr(structure, "sample_weight", None) is None else structure.sample_weight
-        self.weight = np.asarray(weight, np.float64)
-        if self.weight.shape != (self.n,) or not np.all(self.weight >= 0) or not 0 < self.weight.sum() < np.inf:
-            raise ValueError(f"sample_weight must be {self.n} finite numbers >= 0 with a positive sum")
-        self.weight = self.weight / self.weight.sum()
+        super().__init__(structure)
         self.truth = [self.true_feature(i) for i in range(self.n)]
-        self.exact = bool(getattr(structure, "exact_oracle", True))
-        self.certifiable = self.exact or hasattr(structure, "upper_bound")
 
-    def true_output(self, i: int) -> Any:
-        try:
-            return self.structure.truth(i) if hasattr(self.structure, "truth") else self.structure.y[i]
-        except IndexError as error:
-            raise ValueError(f"sample {i}: there is no true output, but n_samples is {self.n}") from error
-
-    def true_feature(self, i: int) -> SparseVector:
-        y = self.true_output(i)
-        if self.loss(i, y) != 0.0:
-            raise ValueError(f"sample {i}: the loss of the true output must be 0, got {self.loss(i, y)}")
-        return self.feature(i, y)
-
-    def feature(self, i: int, y: Any) -> SparseVector:
-        vector = self.structure.joint_feature(i, y)
-        try:
-            return as_sparse_vector(vector, self.d)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"sample {i}: joint_feature {error}") from error
-
-    def loss(self, i: int, y: Any) -> float:
-        loss = self.structure.loss(i, y)
-        if not isinstance(loss, numbers.Real) or not math.isfinite(loss):
-            raise ValueError(f"sample {i}: loss must be a finite number, got {loss!r}")
-        return float(loss)
+    def nothing_to_learn(self) -> None:
+        """Without weights there is no hinge loss: with losses that mean anything, the oracle cannot be right."""
+        raise ValueError(
+            f"without weights no sample has a loss: at w = 0, {type(self.structure).__name__}.max_oracle answers "
+            "outputs of loss 0 for all samples. It must maximise loss(i, y) + <w, joint_feature(i, y)>: look whether "
+            "it minimises, leaves out the loss, or answers the true output; and whether loss is 0 or negative "
+            "for all outputs"
+        )
 
     def fingerprint_parts(self) -> list[np.ndarray]:
         """Arrays that tell this problem from others. Of other outputs than the true ones only the user knows."""
@@ -232,12 +193,19 @@ class CustomProblem:
     def find_corner(self, work: Corners, w: np.ndarray, i: int) -> float:
         y = self.ask(w, i, work.emphasis)
         work.corner = Output(self.feature(i, y), self.loss(i, y))
-        return work.emphasis * work.corner.loss + work.corner.feature.dot(w)
+        value = work.emphasis * work.corner.loss + work.corner.feature.dot(w)
+        self.check_corner(value, w, i)
+        return value
 
-    def ask(self, w: np.ndarray, i: int, emphasis: float) -> Any:
-        """The output that maximises ``emphasis loss + <w, feature>``."""
-        shown = read_only(w if emphasis in (0.0, 1.0) else w / emphasis)
-        return self.structure.decode(shown, i) if emphasis == 0.0 else self.structure.max_oracle(shown, i)
+    def check_corner(self, value: float, w: np.ndarray, i: int) -> None:
+        """An exact oracle never answers worse than the true output: that is one of those it chooses from."""
+        truth = self.truth[i].dot(w)
+        if self.exact and value < truth - ROUGHLY * max(1.0, abs(truth)):
+            raise ValueError(
+                f"sample {i}: max_oracle answers an output of value {value:.6g}, but the true output has {truth:.6g}: "
+                "it must maximise loss(i, y) + <w, joint_feature(i, y)> over outputs that include the true one; say "
+                "exact_oracle = False if it may miss the maximum"
+            )
 
     def offers(self) -> frozenset[Need]:
         expects, decodes = (hasattr(self.structure, name) for name in ("exp_oracle", "decode"))
@@ -253,14 +221,7 @@ class CustomProblem:
         self, tilts: list[Tilt], expectation: Expected, work: Corners, w: np.ndarray, i: int, eta: float
     ) -> float:
         tilt = Tilt(tilts[i].weights + eta * w, tilts[i].emphasis + eta)
-        vector, loss = self.structure.exp_oracle(tilt.weights, i, tilt.emphasis)
-        if not isinstance(loss, numbers.Real) or not math.isfinite(loss):
-            raise ValueError(f"sample {i}: exp_oracle must give a finite expected loss, got {loss!r}")
-        try:
-            feature = as_sparse_vector(vector, self.d)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"sample {i}: the expected joint feature of exp_oracle {error}") from error
-        expectation.tilt, expectation.output = tilt, Output(feature, float(loss))
+        expectation.tilt, expectation.output = tilt, Output(*self.expected(tilt.weights, i, tilt.emphasis))
         return expectation.output.value(w)
 
     def keep_tilt(self, tilts: list[Tilt], expectation: Expected, i: int) -> None:
@@ -269,7 +230,7 @@ class CustomProblem:
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
         if self.exact or not hasattr(self.structure, "upper_bound"):
             return value
-        bound = float(self.structure.upper_bound(read_only(w), i))
+        bound = self.bound(w, i)
         if not bound >= value - 1e-9 * max(1.0, abs(value)):
             raise ValueError(f"sample {i}: upper_bound is {bound}, but max_oracle found an output of value {value}")
         return max(bound, value)
@@ -351,17 +312,3 @@ class CustomProblem:
     def add_corner(self, work: Corners, i: int, scale: float, w: np.ndarray) -> None:
         self.truth[i].add_to(w, scale)
         work.corner.feature.add_to(w, -scale)
-
-
-def read_only(w: np.ndarray) -> np.ndarray:
-    """The loop's own w for a user's method: one that wrote into it would falsify the certificate."""
-    shown = w.view()
-    shown.flags.writeable = False
-    return shown
-
-
-def _count(structure: Any, name: str) -> int:
-    count = getattr(structure, name)
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise ValueError(f"{type(structure).__name__}.{name} must be a positive integer, got {count!r}")
-    return int(count)

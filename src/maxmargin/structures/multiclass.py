@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compile import helper, implements
+from .._compile import helper, implements, plain
 from .._prefetch import prefetch
 from ..inference.vectors import largest_of
 from .directions import Measured, list_change, list_difference, list_pair, plus
@@ -158,8 +158,8 @@ def make_multiclass_problem(
         rows=rows,
         n_rows=n_features + intercept,
         intercept_row=n_features if intercept else -1,
-        labels=np.asarray(labels, np.int32),
-        cost=np.ascontiguousarray(cost, np.float64),
+        labels=plain(labels, np.int32),
+        cost=plain(cost, np.float64),
         weight=weight / weight.sum(),
         squared_norm=squared_norms(rows) + intercept,
     )

@@ -14,8 +14,8 @@ import numpy as np
 
 from .._compile import kernel
 from ..inference.lp import Relaxed, bound_by_messages, new_messages, relax
-from .pairwise.decoding import score_sample
-from .pairwise.layout import PairwiseProblem, link_weights, pairwise_work
+from .pairwise.decoding import decoding_work, score_sample
+from .pairwise.layout import PairwiseProblem, link_weights
 from .pairwise.links import link_scores, put_marginals
 from .verbs import add_block, dimension, find_potentials_with, n_blocks, new_totals, new_work
 
@@ -115,7 +115,7 @@ def score_alone(sites, links, plan, work, w, i):
 
 def sample_scores(sites: Any, links: Any, plan: Any, w: np.ndarray, n_labels: int) -> Iterator[Any]:
     """Node and edge scores of one sample after the other under w."""
-    work = pairwise_work(links, plan, int(np.diff(sites.offsets).max()), n_labels)
+    work = decoding_work(links, plan, int(np.diff(sites.offsets).max()), n_labels)
     return (score_alone(sites, links, plan, work, w, i) for i in range(len(sites.offsets) - 1))
 
 

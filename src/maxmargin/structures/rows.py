@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._compile import implements, verb
+from .._compile import implements, plain, verb
 from .._prefetch import prefetch
 from .._sums import dot
 
@@ -27,6 +27,19 @@ class SparseRows(NamedTuple):
     data: np.ndarray  # (nnz,) float64
 
 
+class CodedRows(NamedTuple):
+    """A CSR matrix by its arrays, sorted and without duplicates: scipy takes longer to make one than we to score it."""
+
+    data: np.ndarray  # (nnz,) float64
+    indices: np.ndarray  # (nnz,) int32
+    indptr: np.ndarray  # (N + 1,) int64
+    width: int  # F
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.indptr) - 1, self.width
+
+
 class KernelRows(NamedTuple):
     """Positions known by their kernel values with each other.
 
@@ -44,23 +57,26 @@ Rows = DenseRows | SparseRows | KernelRows
 def as_rows(matrix: Any) -> Rows:
     """Rows over a float64 matrix; a dense one with few non-zeros is stored sparse. Kernel rows stay as they are."""
     if isinstance(matrix, KernelRows):
-        return KernelRows(_plain(matrix.gram, np.float64))
+        return KernelRows(plain(matrix.gram, np.float64))
+    if isinstance(matrix, CodedRows):
+        return SparseRows(matrix.indptr, matrix.indices, matrix.data)
     if not sparse.issparse(matrix):
-        dense = DenseRows(_plain(matrix, np.float64))
+        dense = DenseRows(plain(matrix, np.float64))
         return dense if is_dense(matrix) else _compress(dense, np.count_nonzero(matrix, axis=1))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()  # sorts, too: products of rows merge their indices
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"{matrix.shape[1]} features are more than the 2**31 - 1 that indices hold")
-    return SparseRows(
-        _plain(matrix.indptr, np.int64), _plain(matrix.indices, np.int32), _plain(matrix.data, np.float64)
-    )
+    return SparseRows(plain(matrix.indptr, np.int64), plain(matrix.indices, np.int32), plain(matrix.data, np.float64))
 
 
 def is_dense(*matrices: np.ndarray) -> bool:
-    """Whether rows over matrices that are not sparse have enough non-zeros to stay dense."""
-    return sum(map(np.count_nonzero, matrices)) > SPARSE_BELOW * sum(matrix.size for matrix in matrices)
+    """Whether rows over matrices that are not sparse have enough non-zeros to stay dense.
+
+    None at all are dense, as most are: no kernel is compiled for samples that happen to have no edges.
+    """
+    return sum(map(np.count_nonzero, matrices)) >= SPARSE_BELOW * sum(matrix.size for matrix in matrices)
 
 
 def count_weight_rows(matrix: Any) -> int:
@@ -83,11 +99,6 @@ def _compress(dense: DenseRows, counts: np.ndarray) -> SparseRows:
         places = np.flatnonzero(some)
         indices[begin:end], data[begin:end] = places % n_features, some.ravel()[places]
     return SparseRows(indptr, indices, data)
-
-
-def _plain(array: np.ndarray, dtype: type) -> np.ndarray:
-    """The one kind of array kernels are compiled for; a read-only one would be another kind."""
-    return np.require(array, dtype, ["C", "A", "W", "E"])
 
 
 @verb

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from input_forms import LENGTHS, OFFSETS, ROWS, SAMPLES, Frame, objects
 from numpy.testing import assert_array_equal
-from sklearn.feature_extraction import DictVectorizer
 
+from maxmargin import DictEncoder
 from maxmargin.estimators.inputs.labels import unstack
 from maxmargin.estimators.inputs.sequences import needs_vectorizer, stack_sequences
 
@@ -199,29 +199,41 @@ DICTS = [
 @pytest.mark.parametrize(
     "form", [DICTS, tuple(map(tuple, DICTS)), objects(DICTS), objects([objects(x) for x in DICTS])]
 )
-@pytest.mark.parametrize("sparse", [True, False])
-def test_feature_dicts(form, sparse):
+def test_feature_dicts(form):
     assert needs_vectorizer(form)
-    vectorizer = DictVectorizer(sparse=sparse)
+    vectorizer = DictEncoder()
     stacked = stack_sequences(form, vectorizer=vectorizer)
     check_layout(stacked)
     assert vectorizer.feature_names_ == ["cap", "len", "suffix=at", "suffix=e", "suffix=t", "w=cat", "w=the"]
-    assert sp.issparse(stacked.rows) is sparse
+    assert sp.issparse(stacked.rows)
     assert_array_equal(dense(stacked.rows), [[1, 3, 0, 0, 0, 0, 1], [0, 0, 1, 0, 1, 1, 0], [0, 0, 0, 2, 0, 0, 1]])
     assert_array_equal(stacked.offsets, [0, 2, 3])
     assert not stacked.flat
 
     later = stack_sequences([[{"w": "dog", "new": 1}, {"w": "cat"}]], vectorizer=vectorizer, n_features=7)
-    assert_array_equal(dense(later.rows), [[0] * 7, [0, 0, 0, 0, 0, 1, 0]])
+    assert_array_equal(dense(later.matrix), [[0] * 7, [0, 0, 0, 0, 0, 1, 0]])
     only_unknown = stack_sequences([[{"w": "dog"}]], vectorizer=vectorizer)
-    assert_array_equal(dense(only_unknown.rows), [[0] * 7])
+    assert_array_equal(dense(only_unknown.matrix), [[0] * 7])
 
 
 def test_grid_of_feature_dicts():
     grid = np.array([[{"a": 1}, {"a": 2}], [{"a": 3}, {"b": 4}]], dtype=object)
-    stacked = stack_sequences(grid, vectorizer=DictVectorizer())
+    stacked = stack_sequences(grid, vectorizer=DictEncoder())
     assert_array_equal(stacked.rows.toarray(), [[1, 0], [2, 0], [3, 0], [0, 4]])
     assert_array_equal(stacked.offsets, [0, 2, 4])
+
+
+def test_attribute_lists():
+    """As python-crfsuite takes them; a token without attributes tells nothing."""
+    form = [[[], ["w=the", "cap"]], [("w=cat", "w=cat"), {"w=the"}]]
+    assert needs_vectorizer(form)
+    vectorizer = DictEncoder()
+    stacked = stack_sequences(form, vectorizer=vectorizer)
+    check_layout(stacked)
+    assert vectorizer.feature_names_ == ["cap", "w=cat", "w=the"]
+    assert_array_equal(dense(stacked.rows), [[0, 0, 0], [1, 0, 1], [0, 2, 0], [0, 0, 1]])
+    later = stack_sequences([[{"w": "the"}, {"cap": 2}]], vectorizer=vectorizer)  # dicts mean the same features
+    assert_array_equal(dense(later.matrix), [[0, 0, 1], [2, 0, 0]])
 
 
 def test_arrays_do_not_need_a_vectorizer():
@@ -277,7 +289,7 @@ BAD_X = {
     "complex": ([A, A * 1j], "sample 1: Complex data not supported"),
     "complex sparse": (sp.csr_matrix(A * 1j), "Complex data not supported"),
     "strings": ([A, np.array([["a", "b", "c"]])], "sample 1: dtype <U1 is not numeric"),
-    "strings nested": ([[["the", "cat"]]], "sample 0: dtype <U3 is not numeric"),
+    "strings nested": ([[["the", "cat"]]], "attributes, but the model was fitted without"),
     "strings as objects": ([A, np.array([[1, 2, 3], [1, "2", 3]], dtype=object)], "sample 1, position 1: strings"),
     "dates": (np.ones((2, 2), dtype="M8[D]"), "not numeric"),
     "structured": (np.zeros((2, 2), dtype=[("a", int)]), "not numeric"),
@@ -338,12 +350,16 @@ def test_bad_type(case):
         ([[{"a": 1}], [{"a": float("nan")}]], ValueError, "sample 1, position 0: X contains NaN"),
         ([[{"a": 1}], [{"a": None}]], ValueError, "sample 1, position 0: X contains NaN"),
         ([[{"a": 1, 2: 3}]], TypeError, "X"),
+        ([[["a"], ["b", 3]]], TypeError, "sample 0, position 1: Unsupported attribute 3"),
+        ([[["a"], 3]], TypeError, "sample 0, position 1: expected a feature dict or a list of attributes, got int"),
+        ([[["a"], "b"]], TypeError, "sample 0, position 1: expected a feature dict or a list of attributes, got str"),
+        ([[["a"]], [{"a": 1}]], TypeError, "all dicts or all lists of strings"),
         ([[{}]], ValueError, r"0 feature\(s\)"),
     ],
 )
 def test_bad_dicts(X, error, message):
     with pytest.raises(error, match=message):
-        stack_sequences(X, vectorizer=DictVectorizer())
+        stack_sequences(X, vectorizer=DictEncoder())
 
 
 def test_dicts_without_vectorizer():
@@ -385,4 +401,4 @@ def test_bad_lengths(lengths, message):
 @pytest.mark.parametrize("X", [SAMPLES, objects(SAMPLES), np.ones((2, 3, 4)), DICTS])
 def test_lengths_with_sequences(X):
     with pytest.raises(ValueError, match="lengths goes with one stacked 2-d matrix"):
-        stack_sequences(X, [2, 1], vectorizer=DictVectorizer())
+        stack_sequences(X, [2, 1], vectorizer=DictEncoder())

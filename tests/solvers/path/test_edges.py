@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("no_compilation")
 
 
 def follow(name, solver=PAIRWISE, **options):
-    options = {"eps": 0.1, "lam_min": 0.01, "random_state": 0} | options
+    options = {"eps": 0.1, "relative": False, "lam_min": 0.01, "random_state": 0} | options
     return regularization_path(pair_of(name).problem, solver, **options)
 
 
@@ -101,7 +101,9 @@ class TestApproximateOracles:
     @pytest.mark.parametrize("heuristic", [False, True])
     @pytest.mark.parametrize("solver", [PAIRWISE, FrankWolfe()], ids=["block", "batch"])
     def test_with_a_bound_every_certificate_holds(self, solver, heuristic):
-        path = regularization_path(Careless(), solver, eps=0.3, lam_min=0.05, heuristic=heuristic, random_state=0)
+        path = regularization_path(
+            Careless(), solver, eps=0.3, relative=False, lam_min=0.05, heuristic=heuristic, random_state=0
+        )
         assert path.ended == "lam_min"
         assert path.certify() <= 0.3 or heuristic
         for lam in np.geomspace(path.lam_end, 3 * path.breakpoints[0], 40):
@@ -112,7 +114,7 @@ class TestApproximateOracles:
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_what_the_bound_does_not_allow_ends_early(self):
-        path = regularization_path(Bounded(), PAIRWISE, eps=1.5, max_passes=30, random_state=0)
+        path = regularization_path(Bounded(), PAIRWISE, eps=1.5, relative=False, max_passes=30, random_state=0)
         assert path.ended == "max_passes"
         for lam in np.geomspace(path.lam_end, 3 * path.breakpoints[0], 40):
             value = pair_of("custom").reference.primal(path.coef_at(lam), lam)
@@ -120,7 +122,7 @@ class TestApproximateOracles:
 
     def test_bounds_too_loose_for_eps(self):
         with pytest.raises(ValueError, match="raise eps"):
-            regularization_path(Bounded(), PAIRWISE, eps=0.005)
+            regularization_path(Bounded(), PAIRWISE, eps=0.005, relative=False)
 
     def test_bounds_too_loose_for_an_oracle_that_finds_nothing(self):
         class Blind(Bounded):
@@ -128,7 +130,7 @@ class TestApproximateOracles:
                 return self.y[i]
 
         with pytest.raises(ValueError, match="raise eps"):
-            regularization_path(Blind(), PAIRWISE, eps=0.1)
+            regularization_path(Blind(), PAIRWISE, eps=0.1, relative=False)
 
     @pytest.mark.parametrize("heuristic", [False, True])
     def test_without_a_bound_they_are_refused(self, heuristic):

@@ -14,7 +14,7 @@ FEW = LAMS[:40]
 
 
 def follow(name, solver=PAIRWISE, **options):
-    options = {"eps": 0.1, "lam_min": 0.01, "random_state": 0} | options
+    options = {"eps": 0.1, "relative": False, "lam_min": 0.01, "random_state": 0} | options
     return regularization_path(pair_of(name).problem, solver, **options)
 
 

@@ -25,7 +25,7 @@ quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarn
 
 
 def follow(name, solver=PAIRWISE, **options):
-    options = {"eps": 0.1, "lam_min": 0.05, "random_state": 0} | options
+    options = {"eps": 0.1, "relative": False, "lam_min": 0.05, "random_state": 0} | options
     return regularization_path(pair_of(name).problem, solver, **options)
 
 
@@ -115,7 +115,8 @@ class TestGoingOn:
 
     @quietly
     def test_after_ctrl_c_between_steps(self):
-        solver, options = BlockFrankWolfe(gap_every=20), {"eps": 1e-3, "lam_min": 0.8, "random_state": 0}
+        solver = BlockFrankWolfe(gap_every=20)
+        options = {"eps": 1e-3, "relative": False, "lam_min": 0.8, "random_state": 0}
         structure = Watched(lambda call: None)
         calls = regularization_path(structure, solver, **options).oracle_calls
         path = regularization_path(Watched(ctrl_c(calls[0] + calls[1] // 2)), solver, **options)
@@ -127,14 +128,15 @@ class TestGoingOn:
     @quietly
     def test_no_ctrl_c_is_lost(self):
         structure = Watched(lambda call: None)
-        first = regularization_path(structure, PAIRWISE, lam_min=1e-3, random_state=0).oracle_calls[0]
+        first = regularization_path(structure, PAIRWISE, relative=False, lam_min=1e-3, random_state=0).oracle_calls[0]
         for call in range(first + 1, structure.calls - 40, 7):
-            path = regularization_path(Watched(ctrl_c(call)), PAIRWISE, lam_min=1e-3, random_state=0)
+            path = regularization_path(Watched(ctrl_c(call)), PAIRWISE, relative=False, lam_min=1e-3, random_state=0)
             assert path.ended == "interrupted", call
 
     @quietly
     def test_no_ctrl_c_is_lost_on_a_heuristic_path(self):
-        structure, options = Watched(lambda call: None), {"lam_min": 1e-2, "heuristic": True, "random_state": 0}
+        structure = Watched(lambda call: None)
+        options = {"relative": False, "lam_min": 1e-2, "heuristic": True, "random_state": 0}
         first = regularization_path(structure, PAIRWISE, **options).oracle_calls[0]
         for call in range(first + 1, structure.calls - 20, 7):
             path = regularization_path(Watched(ctrl_c(call)), PAIRWISE, **options)
@@ -153,7 +155,13 @@ class TestGoingOn:
     @quietly
     def test_after_max_seconds(self):
         path = regularization_path(
-            Watched(lambda call: time.sleep(0.001)), PAIRWISE, eps=0.01, lam_min=0.2, max_seconds=0.1, random_state=0
+            Watched(lambda call: time.sleep(0.001)),
+            PAIRWISE,
+            eps=0.01,
+            relative=False,
+            lam_min=0.2,
+            max_seconds=0.1,
+            random_state=0,
         )
         assert path.ended == "max_seconds"
         assert len(path) >= 1

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .arrays import Words, as_any_array, as_float64, take
-from .sparse import as_csr, stack_csr
+from .sparse import read_csr, stack_csr
 
 
 class Tree(NamedTuple):
@@ -193,4 +193,4 @@ def _edge_block(features: Any, count: int, i: int) -> Any:
         raise ValueError(f"{where} must have {count} rows and 2 dimensions, got shape {block.shape}")
     if block.dtype.kind not in "biuf":
         raise ValueError(f"{where} must hold real numbers, got {block.dtype}")
-    return as_csr(block, where) if sp.issparse(block) and count else block
+    return read_csr(block, where) if sp.issparse(block) and count else block

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ...structures.matching import Candidates
 from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
-from .sparse import as_csr, stack_csr
+from .sparse import read_csr, stack_csr
 
 
 class Bipartite(NamedTuple):
@@ -130,12 +130,12 @@ def _features(x: Any, count: int, where: str) -> Any:
 def _sparse_features(x: Any, where: str) -> sp.csr_matrix:
     if x.dtype.kind not in "biuf":
         raise ValueError(f"{where}: features must hold real numbers, got {x.dtype}")
-    return stack_csr([as_csr(x, f"{where}: features")], lambda _: f"{where}: features")
+    return stack_csr([read_csr(x, f"{where}: features")], lambda _: f"{where}: features")
 
 
 def _links(links: Any, shape: tuple[int, int], where: str) -> np.ndarray:
     """Pairs as they are; a 0/1 matrix of the sample's shape as the places of its ones."""
-    table = as_csr(links, where).toarray() if sp.issparse(links) else as_any_array(links, where)
+    table = read_csr(links, where).toarray() if sp.issparse(links) else as_any_array(links, where)
     if table.size == 0:
         return np.empty((0, 2), np.int64)
     is_matrix = sp.issparse(links) or table.dtype == bool

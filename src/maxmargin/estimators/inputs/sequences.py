@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
+from ...features import LISTS, DictEncoder, are_attributes
+from ...structures.rows import CodedRows
 from .arrays import SEQUENCES, Words, as_any_array, as_array, as_float64, is_list, refuse_mask, rows_of, take
-from .sparse import as_csr, stack_csr
+from .sparse import read_csr, stack_csr
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 
@@ -20,13 +20,18 @@ _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 class Stacked(NamedTuple):
     """All positions of all sequences under each other; sequence i is ``rows[offsets[i]:offsets[i + 1]]``."""
 
-    rows: np.ndarray | sp.csr_matrix  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
+    rows: np.ndarray | sp.csr_matrix | CodedRows  # (N, F) float64; C-contiguous, or canonical CSR with int64 indptr
     offsets: np.ndarray  # int64, (n + 1,)
     flat: bool  # one stacked matrix was given, so outputs are flat too
 
     @property
     def lengths(self) -> np.ndarray:
         return np.diff(self.offsets)
+
+    @property
+    def matrix(self) -> np.ndarray | sp.csr_matrix:
+        """The rows as an array or a matrix of scipy."""
+        return as_csr(self.rows) if isinstance(self.rows, CodedRows) else self.rows
 
     def take(self, kept: np.ndarray) -> Stacked:
         """Some of the sequences."""
@@ -65,8 +70,10 @@ def stack_sequences(
     if n_given == 0 and not (flat or fitted):
         raise ValueError(f"{name} is empty: found 0 sample(s) while a minimum of 1 is required.")
 
+    rows: Any = None
+    blocks: list[Any] = []
     if dicts:
-        blocks, offsets = _vectorize(X, vectorizer, name, words)
+        rows, offsets = _vectorize(X, vectorizer, name, words)
     elif listed:
         hint = _hint_of_one(X, name, words)
         blocks = [_matrix(x, f"{name}, sample {i}", words, hint=hint) for i, x in enumerate(X)]
@@ -84,12 +91,13 @@ def stack_sequences(
         _refuse_empty(offsets, name, words)
 
     blocks = [block for block in blocks if block.shape[0]]  # what has no position need not know the features
-    if not blocks:
+    if not (dicts or blocks):
         return Stacked(np.zeros((0, n_features or 0)), offsets, flat)
-    width = blocks[0].shape[1]
+    width = (rows if dicts else blocks[0]).shape[1]
     if n_features is not None and width != n_features:
         raise ValueError(f"{name} has {width} features, but {estimator} is expecting {n_features} features as input.")
-    rows = _join_csr(blocks, offsets, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
+    if not dicts:
+        rows = _join_csr(blocks, offsets, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
     _check_finite(rows, offsets, name, words)
     return Stacked(rows, offsets, flat)
 
@@ -116,17 +124,13 @@ def _is_pair(sample: Any) -> bool:
     return (listed and (isinstance(first[0], Mapping) or np.ndim(first[0]) == 1)) or getattr(first, "ndim", 0) == 2
 
 
-def new_vectorizer(X: Any = None) -> Any:
-    """A vectorizer of feature dicts; None where X is given, and holds none."""
-    if X is not None and not needs_vectorizer(X):
-        return None
-    from sklearn.feature_extraction import DictVectorizer  # imports what reads text, too
-
-    return DictVectorizer()
+def new_vectorizer(X: Any = None) -> DictEncoder | None:
+    """What makes rows of feature dicts; None where X is given, and holds none."""
+    return DictEncoder() if X is None or needs_vectorizer(X) else None
 
 
 def needs_vectorizer(X: Any) -> bool:
-    """Whether X holds, per sequence, a list of feature dicts."""
+    """Whether X holds, per sequence, a list of feature dicts or of lists of attributes."""
     if not isinstance(X, (list, tuple)):
         if sp.issparse(X) or not hasattr(X, "__array__"):
             return False
@@ -138,8 +142,9 @@ def needs_vectorizer(X: Any) -> bool:
     for sample in X:
         if not isinstance(sample, (list, tuple, np.ndarray)) or getattr(sample, "ndim", 1) == 0:
             return False
-        if len(sample) > 0:
-            return isinstance(sample[0], Mapping)
+        for token in sample:
+            if not (isinstance(token, LISTS) and len(token) == 0):  # else the next one tells
+                return isinstance(token, Mapping) or are_attributes(token)
     return False
 
 
@@ -240,7 +245,7 @@ def _matrix(
         raise ValueError(
             f"{where}: dtype {x.dtype} is not numeric: encode it as numbers, or give feature dicts per {words.site}"
         )
-    return as_csr(x, where) if sp.issparse(x) and x.format != "csr" else x  # many are checked together, when stacked
+    return read_csr(x, where) if sp.issparse(x) and x.format != "csr" else x  # many are checked together, when stacked
 
 
 def _numbers(x: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
@@ -270,36 +275,50 @@ def _check_alike(blocks: list[Any], name: str) -> None:
             )
 
 
-def _vectorize(X: Any, vectorizer: Any, name: str, words: Words) -> tuple[list[Any], np.ndarray]:
+def _vectorize(
+    X: Any, vectorizer: DictEncoder | None, name: str, words: Words
+) -> tuple[CodedRows | sp.csr_matrix, np.ndarray]:
+    """Rows of feature dicts, canonical, and where sequences begin; a matrix of scipy where features are learned."""
     if vectorizer is None:
-        raise ValueError(f"{name} holds feature dicts, but the model was fitted without: give arrays as in fit")
+        raise ValueError(
+            f"{name} holds feature dicts or attributes, but the model was fitted without: give arrays as in fit"
+        )
     for i, sample in enumerate(X):
-        if not isinstance(sample, (list, tuple, np.ndarray)):
-            raise TypeError(f"{name}, sample {i}: expected a list of feature dicts, got {type(sample).__name__}")
-        if not all(issubclass(kind, Mapping) for kind in set(map(type, sample))):
-            t = next(t for t, features in enumerate(sample) if not isinstance(features, Mapping))
-            raise TypeError(
-                f"{name}, sample {i}, {words.site} {t}: expected a feature dict, got {type(sample[t]).__name__}"
-            )
-    offsets = _offsets_of([len(sample) for sample in X])
+        _check_tokens(sample, f"{name}, sample {i}", words)
+    offsets, tokens = _offsets_of(list(map(len, X))), list(chain.from_iterable(X))
+    fitted = hasattr(vectorizer, "vocabulary_")
     try:
-        check_is_fitted(vectorizer)
-        transform = vectorizer.transform
-    except NotFittedError:
-        transform = vectorizer.fit_transform
-    try:
-        rows = transform(chain.from_iterable(X))
+        coded = vectorizer.encode(tokens) if fitted else vectorizer.fit_encode(tokens)
     except (TypeError, ValueError, OverflowError) as error:
-        _raise_for_dict(X, offsets, name, words)
+        _raise_for_token(tokens, offsets, name, words)
         raise _retold(error, name) from error
-    return [_matrix(rows, name)], offsets
+    rows = CodedRows(*coded, len(vectorizer.feature_names_))
+    _check_shape(rows.shape, name, words)
+    return rows if fitted else as_csr(rows), offsets
 
 
-def _raise_for_dict(X: Any, offsets: np.ndarray, name: str, words: Words) -> None:
-    """Name the position whose features a vectorizer cannot take, tried one by one."""
-    for row, features in enumerate(chain.from_iterable(X)):
+def as_csr(rows: CodedRows) -> sp.csr_matrix:
+    matrix = sp.csr_matrix(rows[:3], shape=rows.shape)
+    matrix.has_canonical_format = True
+    matrix.indptr = rows.indptr  # scipy gives both index arrays the same dtype
+    return matrix
+
+
+def _check_tokens(sample: Any, where: str, words: Words) -> None:
+    if not isinstance(sample, (list, tuple, np.ndarray)):
+        raise TypeError(f"{where}: expected a list of feature dicts, got {type(sample).__name__}")
+    wanted = Mapping if len(sample) and isinstance(sample[0], Mapping) else LISTS
+    if not all(issubclass(kind, wanted) for kind in set(map(type, sample))):
+        t = next(t for t, token in enumerate(sample) if not isinstance(token, wanted))
+        what = "a feature dict" if wanted is Mapping else "a feature dict or a list of attributes"
+        raise TypeError(f"{where}, {words.site} {t}: expected {what}, got {type(sample[t]).__name__}")
+
+
+def _raise_for_token(tokens: list[Any], offsets: np.ndarray, name: str, words: Words) -> None:
+    """Name the position whose features cannot be read, tried one by one."""
+    for row, token in enumerate(tokens):
         try:
-            new_vectorizer().fit_transform([features])
+            DictEncoder().fit_encode([token])
         except (TypeError, ValueError, OverflowError) as error:
             raise _retold(error, place_of(name, offsets, row, words)) from error
 
@@ -323,7 +342,8 @@ def _join_csr(blocks: list[Any], offsets: np.ndarray, name: str) -> sp.csr_matri
 
 
 def _check_finite(rows: Any, offsets: np.ndarray, name: str, words: Words) -> None:
-    values = rows.data if sp.issparse(rows) else rows.reshape(-1)
+    is_sparse = not isinstance(rows, np.ndarray)
+    values = rows.data if is_sparse else rows.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # needs no memory; finite values whose sum overflows are looked at below
             return
@@ -332,7 +352,7 @@ def _check_finite(rows: Any, offsets: np.ndarray, name: str, words: Words) -> No
         if wrong.any():
             k = start + int(wrong.argmax())
             row, column = divmod(k, rows.shape[1])
-            if sp.issparse(rows):
+            if is_sparse:
                 row, column = int(np.searchsorted(rows.indptr, k, side="right")) - 1, rows.indices[k]
             what = "NaN" if np.isnan(values[k]) else "infinity or a value too large for float64"
             raise ValueError(

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .arrays import as_float64
 
 
-def as_csr(x: Any, where: str) -> Any:
+def read_csr(x: Any, where: str) -> Any:
     """A 2-d sparse matrix of any format as CSR; one whose arrays contradict each other is refused."""
     _check_parts(x, where)
     converted = x.tocsr()

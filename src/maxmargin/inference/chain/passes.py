@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper
-from ..beam import extend, write_picks
+from ..beam import extend
 from ..semirings import LOG_SUM, SCALED_SUM, begin, close, join, send, split, spread
 from ..vectors import exp_scores, max_step
 
@@ -62,24 +62,25 @@ def top_viterbi(node, edge, start, end, table, length, k, beam, labels, values):
 
     Labelings of score -inf do not count. `beam` is for at least so many positions and k.
     """
-    labels = labels[:, :length]
     forward_max(node, edge, start, table, length)
-    count, side = extend(beam, 0, 0, k, 0, 0.0, 0.0, table[length - 1], end), 1
-    write_picks(beam, count, length - 1, labels)
+    count, side = extend(beam, 0, 0, 0, k, 0, 0.0, 0.0, table[length - 1], end), 1
     for s in range(count):
-        beam.rest[1, s] = end[labels[s, length - 1]]
+        beam.rest[1, s] = end[beam.pick[0, s]]
     for t in range(length - 1, 0, -1):
-        found = 0
+        step, found = length - t, 0
         for s in range(count):
-            beam.rest[side, s] += node[t, labels[s, t]]
-            after = beam.rest[side, s]
-            found = extend(beam, side, found, k, s, after, 0.0, table[t - 1], edge[:, labels[s, t]])
+            after = beam.pick[step - 1, s]
+            beam.rest[side, s] += node[t, after]
+            found = extend(beam, step, side, found, k, s, beam.rest[side, s], 0.0, table[t - 1], edge[:, after])
         count, side = found, 1 - side
-        write_picks(beam, count, t - 1, labels)
         for s in range(count):
-            beam.rest[side, s] = beam.rest[1 - side, beam.origin[s]] + edge[labels[s, t - 1], labels[s, t]]
+            origin = beam.origin[step, s]
+            beam.rest[side, s] = beam.rest[1 - side, origin] + edge[beam.pick[step, s], beam.pick[step - 1, origin]]
     for s in range(count):
-        values[s] = beam.score[side, s]
+        values[s], at = beam.score[side, s], s
+        for t in range(length):
+            labels[s, t] = beam.pick[length - 1 - t, at]
+            at = beam.origin[length - 1 - t, at]
     return count
 
 

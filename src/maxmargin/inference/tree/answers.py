@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements
-from ..beam import Beam, extend, new_beam, write_picks
+from ..beam import Beam, extend, new_beam
 from ..semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, join, send, split, spread
 from ..vectors import exp_scores, largest_of
 from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
@@ -27,15 +27,18 @@ class TreeScratch(NamedTuple):
     before: np.ndarray  # as `message`: the head before the message came
     weight: np.ndarray  # as the longest message
     table: np.ndarray  # as `edge`, exponentiated
+    wanted: np.ndarray  # (N,) nodes that are labelled, for those below them
+    below: np.ndarray  # (N,) how many children of a node are not
     beam: Beam
 
 
 @implements(new_scratch, TreePlan)
 def _(plan, k):
-    n_labels, n_message, n_table = plan.sizes[1], plan.sizes[2], plan.sizes[3]
+    n_nodes, n_labels, n_message, n_table = plan.sizes[0], plan.sizes[1], plan.sizes[2], plan.sizes[3]
     message, before, weight = np.zeros(n_message), np.zeros(n_message), np.zeros(n_labels)
     inside, outside, table = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_table)
-    return TreeScratch(inside, outside, message, before, weight, table, new_beam(plan.sizes[0], k))
+    wanted, below = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
+    return TreeScratch(inside, outside, message, before, weight, table, wanted, below, new_beam(n_nodes, k))
 
 
 @helper
@@ -128,32 +131,89 @@ def _(plan, i, node, edge, scratch, labels):
 
 @implements(find_top, TreePlan)
 def _(plan, i, node, edge, scratch, k, labels, values):
-    beam, count, side = scratch.beam, 1, 0
+    beam, count, side, step, n_wanted = scratch.beam, 1, 0, 0, 0
     beam.score[0, 0] = find_insides(plan, i, node, edge, scratch)
     if beam.score[0, 0] == -np.inf:
         return 0
     scratch.weight[:] = 0.0
+    first = plan.edge_offsets[i]
+    count_children(plan, i, scratch.below)
     for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
         a, to_a = labels_of(plan, i, plan.roots[r])
         inside, found = scratch.inside[a:to_a], 0
         best = largest_of(inside)
         for s in range(count):
-            found = extend(beam, side, found, k, s, beam.score[side, s], best, inside, scratch.weight)
+            found = extend(beam, step, side, found, k, s, beam.score[side, s], best, inside, scratch.weight)
         count, side = found, 1 - side
-        write_picks(beam, count, plan.roots[r], labels)
-    first = plan.edge_offsets[i]
+        n_wanted = follow_slots(beam, step, count, plan.roots[r], scratch.wanted, n_wanted, scratch.below, labels)
+        step += 1
     for at in range(plan.edge_offsets[i + 1] - 1, first - 1, -1):
         e, found = plan.upward[at], 0
         tail, _, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
         for s in range(count):
             given = labels[s, plan.head[first + e]]
             score, best = beam.score[side, s], scratch.message[here][given]
-            found = extend(beam, side, found, k, s, score, best, scratch.inside[tail], table[:, given])
+            found = extend(beam, step, side, found, k, s, score, best, scratch.inside[tail], table[:, given])
         count, side = found, 1 - side
-        write_picks(beam, count, plan.tail[first + e], labels)
+        scratch.below[plan.head[first + e]] -= 1
+        n_wanted = follow_slots(
+            beam, step, count, plan.tail[first + e], scratch.wanted, n_wanted, scratch.below, labels
+        )
+        step += 1
+    read_labelings(plan, i, beam, count, labels)
     for s in range(count):
         values[s] = beam.score[side, s]
     return count
+
+
+@helper
+def count_children(plan, i, below):
+    below[: plan.offsets[i + 1] - plan.offsets[i]] = 0
+    for at in range(plan.edge_offsets[i], plan.edge_offsets[i + 1]):
+        below[plan.head[at]] += 1
+
+
+@helper
+def follow_slots(beam, step, count, v, wanted, n_wanted, below, labels):
+    """Rows of `labels` follow their slots, where children will ask for them, with node v added; how many are wanted.
+
+    Mostly slots stay where they are.
+    """
+    origins, moved = beam.origin[step], False
+    for s in range(count):
+        moved |= origins[s] != s
+    if moved:
+        kept, column = 0, np.empty(count, np.int32)
+        for at in range(n_wanted):
+            u = wanted[at]
+            if below[u] > 0:
+                wanted[kept] = u
+                kept += 1
+                for s in range(count):
+                    column[s] = labels[origins[s], u]
+                labels[:count, u] = column
+        n_wanted = kept
+    for s in range(count):
+        labels[s, v] = beam.pick[step, s]
+    wanted[n_wanted] = v
+    return n_wanted + 1
+
+
+@helper
+def read_labelings(plan, i, beam, count, labels):
+    """What the steps chose, from the last node labelled to the first."""
+    first, n_roots = plan.edge_offsets[i], plan.root_offsets[i + 1] - plan.root_offsets[i]
+    n_nodes = plan.offsets[i + 1] - plan.offsets[i]
+    for s in range(count):
+        slot = s
+        for at in range(n_nodes):  # edges upward, and roots backwards
+            step = n_nodes - 1 - at
+            if step >= n_roots:
+                v = plan.tail[first + plan.upward[first + at]]
+            else:
+                v = plan.roots[plan.root_offsets[i] + step]
+            labels[s, v] = beam.pick[step, slot]
+            slot = beam.origin[step, slot]
 
 
 @implements(find_max_marginals, TreePlan)

@@ -87,7 +87,8 @@ class BlockEngine(Engine):
         return self.known_curvature
 
     def new_averaging(self) -> Any:
-        if not self.parts.averages or self.outer.averages_itself:
+        # without curvature every output is the truth, as with one class: nothing will change, nor need be compiled for
+        if not self.parts.averages or self.outer.averages_itself or self.known_curvature == 0.0:
             return NoAveraging()
         return WeightedAveraging.begin(self.problem, self.steps)
 
@@ -211,6 +212,9 @@ class BlockEngine(Engine):
             found.append(self.value_of_average(self.objective.weights(mean)[0], mean))
         return found
 
-    def value_of_average(self, w: np.ndarray, point: DualPoint) -> Certified:
+    def hinges(self, w: np.ndarray) -> np.ndarray:
         """By the kernel that finds gaps, though nobody wants these: one less to compile."""
-        return self.value_at(w, point, self.passes.gaps(self.blocks, w, np.empty(self.n)))
+        return self.passes.gaps(self.blocks, w, np.empty(self.n))
+
+    def value_of_average(self, w: np.ndarray, point: DualPoint) -> Certified:
+        return self.value_at(w, point, self.hinges(w))

@@ -12,6 +12,7 @@ from ..._parameters import check_positive
 from .path import Callback, Path
 from .rules import ApproximatePath, Grid
 from .runs import Effort, Run, certified, unchecked
+from .tolerance import Absolute, Relative
 
 LARGEST_KAPPA = 1 - 1e-6  # steps would be lost in rounding
 EXACT_KAPPA, STALE_KAPPA = 0.9, 0.7  # osokin16, App. K
@@ -23,6 +24,7 @@ def regularization_path(
     solver: Any = "auto",
     *,
     eps: float = 0.1,
+    relative: bool = True,
     kappa: float | None = None,
     lam_min: float | None = None,
     heuristic: bool = False,
@@ -33,7 +35,7 @@ def regularization_path(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Path:
-    """Weights for every lam, at most `eps` above the optimum.
+    """Weights for every lam, at most `eps` times their objective above the optimum.
 
     Parameters
     ----------
@@ -42,12 +44,16 @@ def regularization_path(
     solver : str or Solver, default="auto"
         A solver with certificates, or the name of a preset.
     eps : float, default=0.1
-        How far above the optimum the objective may be, for any lam.
+        How far above the optimum the objective may be, for any lam: a share of the objective, and no less than that of
+        a hundredth of the one without weights.
+    relative : bool, default=True
+        Whether eps is such a share; False takes it as it is, as Osokin et al. 2016 do.
     kappa : float or None, default=None
-        A breakpoint is solved to a gap of ``kappa eps``; what is left of eps is how far its weights serve. None means
-        0.9, or 0.7 with `heuristic`.
+        A breakpoint is solved to kappa times the gap allowed; what is left of it is how far its weights serve. None
+        means 0.9, or 0.7 with `heuristic`.
     lam_min : float or None, default=None
-        Where to end, unless the training hinge loss reaches eps before. None: at 1e-6 times the first breakpoint.
+        Where to end, unless the training hinge loss is as small as the gap may be before. None: at 1e-6 times the first
+        breakpoint.
     heuristic : bool, default=False
         Let stale gaps decide that a breakpoint is solved. There is no guarantee then before ``path.certify()``.
     max_passes : float, default=1000
@@ -75,12 +81,12 @@ def regularization_path(
     >>> from maxmargin.structures import make_multiclass_problem
     >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
     >>> path = regularization_path(problem, "bcpfw", eps=0.1, lam_min=0.01, random_state=0)
-    >>> path.ended, bool(path.worst_gap <= 0.1)
+    >>> path.ended, bool(path.worst_relative_gap <= 0.1)
     ('hinge', True)
     >>> path.coef_at(0.05).shape  # weights for any lam
     (15,)
     """
-    rule, run = approximately(eps, kappa, lam_min, heuristic)
+    rule, run = approximately(eps, relative, kappa, lam_min, heuristic)
     path = Path(problem, solver, rule, run, Effort(max_passes, max_seconds, random_state, n_jobs))
     return path.walk(callbacks, verbose)
 
@@ -148,7 +154,7 @@ def lam_grid(
 
 
 def approximately(
-    eps: float, kappa: float | None, lam_min: float | None, heuristic: bool
+    eps: float, relative: bool, kappa: float | None, lam_min: float | None, heuristic: bool
 ) -> tuple[ApproximatePath, Run]:
     """The rule of an eps-approximate path, and how it is solved at a breakpoint."""
     if kappa is None:
@@ -158,7 +164,8 @@ def approximately(
         raise ValueError(f"kappa must be a number between 0 and {LARGEST_KAPPA}, got {kappa!r}")
     if lam_min is not None:
         check_positive("lam_min", lam_min)
-    return ApproximatePath(float(eps), float(kappa), lam_min), unchecked if heuristic else certified
+    allowed = Relative(float(eps)) if relative else Absolute(float(eps))
+    return ApproximatePath(allowed, float(kappa), lam_min), unchecked if heuristic else certified
 
 
 def on_grid(lams: Iterable[float], tol: float) -> Grid:
@@ -168,4 +175,4 @@ def on_grid(lams: Iterable[float], tol: float) -> Grid:
         raise ValueError(f"lams must be finite numbers > 0, got {lams!r}")
     values = np.unique(np.asarray(given, np.float64))[::-1]
     check_positive("tol", tol)
-    return Grid(tuple(values.tolist()), float(tol))
+    return Grid(tuple(values.tolist()), Absolute(float(tol)))

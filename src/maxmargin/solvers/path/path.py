@@ -10,23 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from tqdm.auto import tqdm
 
 from ..._parameters import check_limits, check_positive
 from ...structures import as_problem
 from ..box import is_cone
-from ..driver import Interrupt
+from ..driver import Interrupt, as_callbacks
 from ..objective import Bracket, Certified, Objective
 from ..passes import Passes
 from ..presets import get_solver
+from ..progress import progress
 from ..result import Status
 from .rules import PathEnd, Step
-from .runs import Effort, Run
+from .runs import Effort, Run, is_done
 from .start import largest_losses
 from .store import WeightStore
+from .tolerance import LEAST
 
 ENDINGS: dict[str, str] = {
-    PathEnd.HINGE: "the training hinge loss reached eps: the last weights serve every smaller lam",
+    PathEnd.HINGE: "the training hinge loss is small enough: the last weights serve every smaller lam",
     PathEnd.LAM_MIN: "the smallest lam asked for is reached",
 }
 
@@ -135,10 +136,13 @@ class Path:
     lam_end : float
         How far down the last weights serve; 0 if for every lam.
     ended : str
-        "hinge" (the training hinge loss reached eps, so the last weights serve down to 0), "lam_min", or why it stopped
-        early: "max_passes", "max_seconds", "callback", "interrupted" or "uncertified"; `resume` goes on from there.
+        "hinge" (the training hinge loss is as small as a gap may be, so the last weights serve down to 0), "lam_min",
+        or why it stopped early: "max_passes", "max_seconds", "callback", "interrupted" or "uncertified"; `resume` goes
+        on from there.
     worst_gap : float
         The largest suboptimality certified for any lam from `lam_end` on; infinite where nothing is certified.
+    worst_relative_gap : float
+        The largest one as a share of the objective; one below a hundredth of that without weights counts as such.
 
     Examples
     --------
@@ -155,7 +159,7 @@ class Path:
 
     def __init__(self, problem: Any, solver: Any, rule: Any, run: Run, effort: Effort, *, warm: bool = True):
         began = time.perf_counter()
-        check_limits(rule.tol, effort.max_passes, effort.max_seconds)
+        check_limits(rule.tol(1.0), effort.max_passes, effort.max_seconds)
         self._passes = Passes(as_problem(problem), effort.n_jobs)
         self.problem, self.solver = self._passes.problem, get_solver(solver, problem)
         self._box = self.solver.box(self.problem)
@@ -315,14 +319,41 @@ class Path:
         ends = [*self.breakpoints[1:], self.lam_end]
         # a convex gap is below that at one of its ends
         gaps = [max(p.bracket.gap(p.lam), p.bracket.gap(end)) for p, end in zip(self._pieces, ends, strict=True)]
-        return max(self._gap_above(), *gaps)
+        return max(self._worst_above(_gap), *gaps)
 
-    def _gap_above(self) -> float:
-        """A bound on the gaps above the first breakpoint: by all of any one dual point they are linear in 1/lam."""
-        lam, (square, hinge, _, _) = self._pieces[0][:2]
-        primal = 0.5 * lam * square + hinge
+    @property
+    def worst_relative_gap(self) -> float:
+        """The largest suboptimality certified for any lam from `lam_end` on, as a share of the objective there.
+
+        Objectives below a hundredth of the one without weights count as that.
+        """
+        if not len(self) or not all(piece.is_certified for piece in self._pieces):
+            return np.inf
+        shares = [self._worst_above(self._share)]
+        for piece, end in zip(self._pieces, [*self.breakpoints[1:], self.lam_end], strict=True):
+            bracket, least = piece.bracket, LEAST * self._hinge_at_zero
+            # a share of the objective is at most eps on an interval, whatever eps is, and so is one of a constant: on
+            # both sides of where the objective gets as small as that, the share is largest at an end
+            between = 2.0 * (least - bracket.hinge) / bracket.square if bracket.square > 0.0 else end
+            for lam in (piece.lam, min(max(between, end), piece.lam), end):
+                shares.append(self._share(bracket.primal(lam), bracket.dual(lam) if lam > 0.0 else 0.0))
+        return max(shares)
+
+    def _share(self, primal: float, dual: float) -> float:
+        """The gap as a share of the primal value."""
+        of = max(primal, LEAST * self._hinge_at_zero)
+        return (primal - dual) / of if of > 0.0 else 0.0
+
+    def _worst_above(self, gap: Callable[[float, float], float]) -> float:
+        """A bound on the gaps above the first breakpoint: primal and dual value are linear in 1/lam.
+
+        The dual value is so by all of any one dual point, and the primal value is at most what is between no weights
+        and those of the breakpoint. A gap of such values, or its share in one, is largest at an end.
+        """
+        lam, bracket = self._pieces[0][:2]
+        primal = bracket.primal(lam)
         return min(
-            max(self._hinge_at_zero - loss, primal - loss + 0.5 * dual_square / lam)
+            max(gap(self._hinge_at_zero, loss), gap(primal, loss - 0.5 * dual_square / lam))
             for _, _, loss, dual_square in self._duals()
         )
 
@@ -412,7 +443,7 @@ class Path:
 
     def _begin(self) -> None:
         before = time.perf_counter()
-        self._rule, start = self._rule.begin(self._passes, self._objective(1.0), self._point)
+        self._rule, start = self._rule.begin(self._passes, self._objective(1.0), self._point, self._hinge_at_zero)
         self._next = Step(start.lam, None)
         if start.found is not None:
             self._spend(0.0, start.oracle_calls, time.perf_counter() - before)
@@ -433,9 +464,9 @@ class Path:
         path : Path
             The path itself.
         """
-        callbacks, effort, began, self._stopped = tuple(callbacks), self._effort, time.perf_counter(), None
-        check_limits(self._rule.tol, effort.max_passes, effort.max_seconds)
-        with Interrupt() as interrupt, _progress(verbose) as bar:
+        callbacks, effort, began, self._stopped = as_callbacks(callbacks), self._effort, time.perf_counter(), None
+        check_limits(self._rule.tol(1.0), effort.max_passes, effort.max_seconds)
+        with Interrupt() as interrupt, progress("breakpoints", np.inf, verbose) as bar:
             while self._next.ended is None and self._stopped is None:
                 left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - began)
                 if interrupt.seen:
@@ -460,11 +491,19 @@ class Path:
         before, lam = time.perf_counter(), self._next.lam
         if self._state is not None:
             effort = effort._replace(random_state=None)  # the state goes on with its own
-        solved = self._run(self.solver, self.problem, lam, self._rule.tol, self._state, effort)
+        # at first nothing is known of the optimum, but that weights are for something
+        least = max(bracket.dual(lam) for bracket in self._duals()) if self._pieces else self._hinge_at_zero
+        tol = self._rule.tol(least)
+        solved = self._run(self.solver, self.problem, lam, tol, self._state, effort)
+        if is_done(solved) and self._rule.tol(solved.found.primal) < tol:
+            effort, tol = effort._replace(random_state=None), self._rule.tol(solved.found.dual)
+            again = self._run(self.solver, self.problem, lam, tol, solved.state, effort)
+            solved = again._replace(
+                passes=solved.passes + again.passes, oracle_calls=solved.oracle_calls + again.oracle_calls
+            )
         self._spend(solved.passes, solved.oracle_calls, time.perf_counter() - before)
-        is_done = solved.status in (Status.CONVERGED, Status.UNCERTIFIED)
-        self._state = solved.state if self._warm or not is_done else None
-        if not is_done:
+        self._state = solved.state if self._warm or not is_done(solved) else None
+        if not is_done(solved):
             return solved.status
         self._append(lam, solved.found, solved.status == Status.CONVERGED)
         told = Breakpoint(
@@ -485,5 +524,5 @@ class Path:
         self._next = self._rule.after(lam, bracket)
 
 
-def _progress(verbose: int) -> tqdm:
-    return tqdm(disable=verbose <= 0, unit="breakpoint", bar_format="{n} breakpoints [{elapsed}]{postfix}")
+def _gap(primal: float, dual: float) -> float:
+    return primal - dual

@@ -28,6 +28,11 @@ class Solved(NamedTuple):
     oracle_calls: int
 
 
+def is_done(solved: Solved) -> bool:
+    """Whether the tolerance is reached, as far as the run can tell."""
+    return solved.status in (Status.CONVERGED, Status.UNCERTIFIED)
+
+
 Run = Callable[[Solver, Any, float, float, Any, Effort], Solved]
 
 

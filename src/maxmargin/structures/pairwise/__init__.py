@@ -2,9 +2,9 @@
 
 from . import alike, blocks, expectations, featured, labelings, moves  # they register the verbs
 from .chain import make_chain_problem, make_chains
-from .decoding import decode, decode_marginals, decode_max_marginals, decode_top
+from .decoding import decode, decode_marginals, decode_max_marginals, decode_top, decoding_work
 from .graph import links_of, potts_links_of
-from .layout import PairwiseProblem, make_pairwise_problem, pairwise_work
+from .layout import PairwiseProblem, make_pairwise_problem
 from .sites import make_sites
 from .weights import PairwiseWeights
 
@@ -17,6 +17,7 @@ __all__ = [
     "decode_marginals",
     "decode_max_marginals",
     "decode_top",
+    "decoding_work",
     "expectations",
     "featured",
     "labelings",
@@ -26,6 +27,5 @@ __all__ = [
     "make_pairwise_problem",
     "make_sites",
     "moves",
-    "pairwise_work",
     "potts_links_of",
 ]

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ..._compile import helper, kernel
-from ...inference.verbs import find_best, find_marginals, find_max_marginals, find_top
+from ...inference.verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 from .layout import link_weights
-from .links import link_scores, n_links, prepare_links
+from .links import link_scores, n_links, n_pool_tables, prepare_links
 from .sites import score_sites, site_weights
+
+
+class DecodingWork(NamedTuple):
+    """What is left of `PairwiseWork` where nothing is learned: a single short sample feels every array."""
+
+    node: np.ndarray  # (longest, K)
+    edge: np.ndarray  # (tables K^2,)
+    masses: np.ndarray  # (1,)
+    scratch: Any  # of the plan
+
+
+def decoding_work(links: Any, plan: Any, longest: int, n_labels: int, most_labelings: int = 1) -> DecodingWork:
+    """Scratch of one thread that finds labelings."""
+    return DecodingWork(
+        node=np.zeros((longest, n_labels)),
+        edge=np.zeros(n_pool_tables(links) * n_labels * n_labels),
+        masses=np.zeros(1),
+        scratch=new_scratch(plan, most_labelings),
+    )
 
 
 @helper

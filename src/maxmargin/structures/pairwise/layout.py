@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements
+from ..._compile import helper, implements, plain
 from ...inference.verbs import can_sum, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
@@ -169,8 +169,8 @@ def make_pairwise_problem(
         sites=sites,
         links=links,
         plan=plan,
-        labels=np.asarray(labels, np.int32),
-        cost=np.ascontiguousarray(cost, np.float64),
+        labels=plain(labels, np.int32),
+        cost=plain(cost, np.float64),
         loss_scale=1.0 / lengths if normalize else np.ones(n),
         weight=weight / weight.sum(),
         gram=gram,
@@ -233,26 +233,24 @@ def _(problem):
     )
 
 
-def pairwise_work(
-    links: Any, plan: Any, longest: int, n_labels: int, buffer_rows: int | None = None, most_labelings: int = 1
-) -> PairwiseWork:
-    """Scratch of one thread; without `buffer_rows` only for predictions, which ask for no norms."""
+def pairwise_work(links: Any, plan: Any, longest: int, n_labels: int, buffer_rows: int) -> PairwiseWork:
+    """Scratch of one thread."""
     n_pairs, width = n_labels * n_labels, -(-n_labels // LANES) * LANES
     of_link = link_width(links, n_labels)
     return PairwiseWork(
         node=np.zeros((longest, n_labels)),
         edge=np.zeros(n_pool_tables(links) * n_pairs),
-        scratch=new_scratch(plan, most_labelings),
+        scratch=new_scratch(plan, 1),
         labels=np.zeros(longest, np.int32),
         away=np.zeros(longest, np.int32),
         active=np.zeros(n_labels, np.int64),
         values=np.zeros(n_labels),
         counts=np.zeros((n_labels, n_labels)),
-        changed=np.zeros(longest if buffer_rows is not None else 0, np.int64),
-        changes=np.zeros((longest + 1 if buffer_rows is not None else 0, width)),
+        changed=np.zeros(longest, np.int64),
+        changes=np.zeros((longest + 1, width)),
         weighted=np.zeros(width),
-        buffer=np.zeros((buffer_rows or 0, n_labels)),
+        buffer=np.zeros((buffer_rows, n_labels)),
         pairs=np.zeros(n_pairs + 1, np.int64),
         masses=np.zeros(n_pairs + 1),
-        link_buffer=np.zeros((0, of_link)) if buffer_rows is None else new_link_buffer(links, of_link),
+        link_buffer=new_link_buffer(links, of_link),
     )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, kernel
+from ..._compile import helper, kernel, plain
 from ..rows import Rows, add_outer, add_scores, as_rows, count_weight_rows, drain_squares, row_dot
 
 
@@ -25,7 +25,7 @@ def make_sites(matrix: Any, offsets: np.ndarray, *, intercept: bool, boundary: b
     n_features = count_weight_rows(matrix)
     return Sites(
         rows=as_rows(matrix),
-        offsets=np.asarray(offsets, np.int64),
+        offsets=plain(offsets, np.int64),
         n_rows=n_features + intercept + 2 * boundary,
         intercept_row=n_features if intercept else -1,
         first_row=n_features + intercept if boundary else -1,

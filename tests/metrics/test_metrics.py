@@ -76,7 +76,7 @@ def test_lengths_must_agree():
         chunk_f1([["O"], ["O", "O"]], [["O"], ["O"]])
 
 
-@pytest.mark.parametrize("label", ["NP", "E-NP", "B-", "B", "O-NP", ""])
+@pytest.mark.parametrize("label", ["NP", "X-NP", "B-", "B", "O-NP", ""])
 def test_other_labels_are_refused(label):
     with pytest.raises(ValueError, match="sequence 0: label"):
         chunk_f1([["O"]], [[label]])

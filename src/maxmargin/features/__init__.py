@@ -1,0 +1,7 @@
+"""Features of tokens as people write them, made sparse rows."""
+
+from .encoder import DictEncoder
+from .hasher import DictHasher
+from .tokens import LISTS, Coded, are_attributes
+
+__all__ = ["LISTS", "Coded", "DictEncoder", "DictHasher", "are_attributes"]

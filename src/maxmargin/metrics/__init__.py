@@ -1,0 +1,22 @@
+"""Scores beyond label accuracy: of chunks, word alignments and boxes; and scorers by name."""
+
+from .._boxes import box_iou
+from .alignments import alignment_error_rate
+from .boxes import corloc
+from .chunks import ChunkScores, chunk_counts, chunk_f1, chunk_scores, names_chunks
+from .scorers import Scorer, default_scoring, get_scorer, scorer_names
+
+__all__ = [
+    "ChunkScores",
+    "Scorer",
+    "alignment_error_rate",
+    "box_iou",
+    "chunk_counts",
+    "chunk_f1",
+    "chunk_scores",
+    "corloc",
+    "default_scoring",
+    "get_scorer",
+    "names_chunks",
+    "scorer_names",
+]

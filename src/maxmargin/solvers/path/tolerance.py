@@ -1,0 +1,58 @@
+"""How large the gap of weights may be: a number, or a share of their primal value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..objective import Bracket
+
+# A relative gap is that of an objective of this share of the one without weights, at least: where the hinge loss is
+# practically 0, all there is to learn has been learned.
+LEAST = 1e-2
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """A gap of `eps`, under every lam."""  # osokin16, Section 4
+
+    eps: float
+
+    def begin(self, at_zero: float) -> Absolute:
+        return self
+
+    def at(self, value: float) -> float:
+        return self.eps
+
+    def reach(self, bracket: Bracket, lam: float, share: float) -> float:
+        """The lowest lam down to which weights serve that serve at `lam`; `share` of the gap is used up."""
+        return bracket.reach(share * self.eps)
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A gap of `eps` times the primal value, or of `least` where that is more.
+
+    ``gap(lam) <= eps primal(lam)`` says that ``(1 - eps) primal(lam) - dual(lam) <= 0``: the gap of weights with
+    1 - eps times their square and hinge loss, against 0. So it holds on an interval of lam, too, and its lower end is
+    the root of the same quadratic; see docs/path.md.
+    """
+
+    eps: float
+    least: float | None = None  # None: set where the path begins
+
+    def begin(self, at_zero: float) -> Relative:
+        return self if self.least is not None else replace(self, least=LEAST * self.eps * at_zero)
+
+    def at(self, value: float) -> float:
+        return max(self.eps * value, self.least or 0.0)
+
+    def reach(self, bracket: Bracket, lam: float, share: float) -> float:
+        """As far as the share of the primal value goes, and from there on as far as `least` does."""
+        kept, least, lowest = 1.0 - share * self.eps, share * (self.least or 0.0), lam
+        if kept * bracket.primal(lam) <= bracket.dual(lam):
+            shrunk = bracket._replace(square=kept * bracket.square, hinge=kept * bracket.hinge)
+            lowest = min(shrunk.reach(0.0), lam)
+        return min(bracket.reach(least), lowest) if lowest > 0.0 and bracket.gap(lowest) <= least else lowest
+
+
+Tolerance = Absolute | Relative
