@@ -37,6 +37,8 @@ def test_a_sample_without_sites(kind, at):
     assert_array_equal(scores.pop(at), [0.0])
     assert all(map(np.array_equal, labelings, model.predict_topk(case.X, 3)[0]))
     assert model.score(X, y) == model.score(case.X, LABELS)
+    calibrated = model.calibrate(case.X, LABELS).temperature_
+    assert model.calibrate(X, y).temperature_ == calibrated
     with pytest.raises(ValueError, match=f"X, sample {at}: empty (sequence|tree|graph)"):
         case.model().fit(X, y)
 
