@@ -38,7 +38,19 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """A generator for any of scikit-learn's ways to say `random_state`."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state must be None, an integer >= 0, a RandomState or a Generator, got {random_state!r}"
+        ) from error
+
+
+def check_verbose(verbose: Any) -> int:
+    """How much is said: a whole number, or a truth value."""
+    if not isinstance(verbose, (numbers.Integral, np.bool_)):
+        raise ValueError(f"verbose must be an integer, got {verbose!r}")
+    return int(verbose)
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("no_compilation")
 
 TREE, CYCLE, CHAIN = (case_of(kind) for kind in ("tree", "cycle", "chain featured"))
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
+SITE = {"tree": "node", "cycle": "node", "chain": "position"}  # what messages call it
 EVERY_FEATURED = pytest.mark.parametrize("kind", FEATURED)
 
 
@@ -82,16 +83,20 @@ EDGES = {
     "strings": ([("a", "b")], "X, sample 2: edges must hold whole numbers"),
     "None": (None, "X, sample 2: edges must hold whole numbers"),
     "a sparse matrix": (sp.csr_matrix(np.eye(4)), "X, sample 2: edges must hold whole numbers"),
-    "too wide": ([(a, b) for a in range(4) for b in range(a)], "sample 2: .*width of 3.*max_width=2"),
+    "too wide": (
+        [(a, b) for a in range(4) for b in range(a)],
+        'sample 2: .*width of 3.*max_width=2.*inference="lp".*"cut"',
+    ),
 }
 
 
 @pytest.mark.parametrize("case", EDGES)
 def test_edges(case):
     value, match = EDGES[case]
-    assert_refuses(GraphSVM(max_width=2), changed(CYCLE.X, 2, 1, value), LABELS, match)
+    exact = {"max_width": 2, "inference": "junction"}
+    assert_refuses(GraphSVM(**exact), changed(CYCLE.X, 2, 1, value), LABELS, match)
     with pytest.raises(ValueError, match=match):
-        CYCLE.model(tol=0.5, max_width=2).fit(CYCLE.X, LABELS).predict(changed(CYCLE.X, 2, 1, value))
+        CYCLE.model(tol=0.5, **exact).fit(CYCLE.X, LABELS).predict(changed(CYCLE.X, 2, 1, value))
 
 
 def test_a_width_of_the_limit_is_taken():
@@ -173,9 +178,9 @@ def test_one_tree_instead_of_a_list():
 
 @EVERY_KIND
 def test_features(kind):
-    case = case_of(kind)
+    case, site = case_of(kind), SITE[kind.split()[0]]
     for value, match in [
-        (case.nodes[2] * np.nan, "X, sample 2, position 0: .*NaN"),
+        (case.nodes[2] * np.nan, f"X, sample 2, {site} 0: .*NaN"),
         (case.nodes[2][:, :1], "X, sample 2: 1 features, but sample 0 has 3"),
         (sp.csr_matrix(case.nodes[2]), "X, sample 2: sparse, but sample 0 is dense"),
         (np.zeros((0, 3)), "X, sample 2: empty"),
@@ -185,13 +190,13 @@ def test_features(kind):
 
 @EVERY_KIND
 def test_labels(kind):
-    case = case_of(kind)
+    case, site = case_of(kind), SITE[kind.split()[0]]
     for y, match in [
-        ([*LABELS[:2], LABELS[2][:3], LABELS[3]], "y, sample 2: 3 labels, .* 4 positions"),
+        ([*LABELS[:2], LABELS[2][:3], LABELS[3]], f"y, sample 2: 3 labels, .* 4 {site}s"),
         (LABELS[:3], "y has 3 label sequences, but X has 4"),
         (None, "requires y"),
-        ([*LABELS[:3], [1, np.nan]], "y, sample 3, position 1: .*NaN"),
-        ([*LABELS[:3], ["1", "2"]], "y, sample 3, position 0: label '1' next to"),
+        ([*LABELS[:3], [1, np.nan]], f"y, sample 3, {site} 1: .*NaN"),
+        ([*LABELS[:3], ["1", "2"]], f"y, sample 3, {site} 0: label '1' next to"),
     ]:
         assert_refuses(case.cls(), case.X, y, match)
 

@@ -155,7 +155,7 @@ def test_masks_are_refused():
 @pytest.mark.parametrize("inference", ["exact", None, ["lp"]])
 def test_other_kinds_are_refused(inference):
     X, y = make_graphs([TRIANGLE, []], 2)
-    with pytest.raises(ValueError, match=r"inference must be one of \['cut', 'junction', 'lp'\]"):
+    with pytest.raises(ValueError, match=r"inference must be one of \['auto', 'cut', 'junction', 'lp'\]"):
         fit(X, y, inference=inference)
 
 

@@ -28,7 +28,7 @@ def test_signatures():
         if name not in ("fit_boundary", "kernel", "gamma", "degree", "coef0")
     }
     assert TreeSVM().get_params() == shared
-    assert GraphSVM().get_params() == {**shared, "inference": "junction", "max_width": 8}
+    assert GraphSVM().get_params() == {**shared, "inference": "auto", "max_width": 8}
     assert TreeSVM(0.1).lam == 0.1
     with pytest.raises(TypeError):
         TreeSVM(0.1, "bcfw")

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 
+from .._parameters import check_verbose, count_threads
 from ..solvers import Record, Result, Solver
 from ..solvers.report import certificate_html, certificate_rows
 from ..structures.fingerprint import fingerprint
@@ -109,11 +110,12 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `lam` is that of the estimator unless it is given, `found` are further attributes, `given` goes with X and y.
         """
+        count_threads(self.n_jobs)  # refuses what is no number of threads, before there is work for them
+        encoded = self.encode(X, y, **given)
+        solver = encoded.solver(self.solver)
         if lam is None and isinstance(self.lam, str):
             found = self._chosen(X, y, **given)
             lam = found["lam_"]
-        encoded = self.encode(X, y, **given)
-        solver = encoded.solver(self.solver)
         root = self._init_callback_context(max_subtasks=None)
         told = {"estimator": self, "X": X, "y": y}
         told["metadata"] = {name: value for name, value in given.items() if value is not None}
@@ -136,7 +138,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             state=self._earlier_state(encoded.problem, solver),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-            verbose=int(self.verbose),
+            verbose=check_verbose(self.verbose),
         )
         attributes = {**encoded.attributes(result.w), **certificate_of(result, solver, lam), **dict(found)}
         if not self.warm_start:

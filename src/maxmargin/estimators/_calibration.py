@@ -47,8 +47,8 @@ class HeldOut(NamedTuple):
 
 def hold_out(model: Any, X: Any, y: Any, sample_weight: Any, lengths: Any) -> HeldOut:
     scored, _ = model._lay_out(X, lengths)
-    offsets = scored.sites.offsets
-    codes, _ = encode_labels(stack_labels(y, offsets), offsets, model.classes_)
+    offsets = scored.bounds  # of all samples, empty ones included
+    codes, _ = encode_labels(stack_labels(y, offsets, words=model._words), offsets, model.classes_)
     weight = check_sample_weight(sample_weight, len(offsets) - 1)
     return HeldOut(scored, codes, np.repeat(weight, np.diff(offsets)))
 

@@ -13,7 +13,10 @@ from ..structures.pairwise import decode, decode_marginals, decode_max_marginals
 
 
 class Scored(NamedTuple):
-    """Samples laid out for scoring, and the weights that score them."""
+    """Samples laid out for scoring, and the weights that score them.
+
+    Samples without a site are left out of all of it, but for `bounds`, by which answers are given.
+    """
 
     sites: Any
     links: Any
@@ -21,6 +24,12 @@ class Scored(NamedTuple):
     w: np.ndarray
     n_labels: int
     n_jobs: int | None
+    bounds: np.ndarray  # (n + 1,) where the sites of all samples begin
+
+    @property
+    def present(self) -> np.ndarray:
+        """The numbers of samples that have sites."""
+        return np.flatnonzero(np.diff(self.bounds))
 
     @property
     def n_sites(self) -> int:
@@ -28,6 +37,8 @@ class Scored(NamedTuple):
 
     def run(self, kernel: Callable, *outputs: Any, most_labelings: int = 1) -> None:
         """Call a decoding kernel for ranges of samples, one thread each."""
+        if not self.n_sites:
+            return
         longest = int(np.diff(self.sites.offsets).max())
 
         def on_range(first: int, last: int) -> None:
@@ -44,12 +55,14 @@ class Scored(NamedTuple):
 
     def top(self, k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """For each sample the labels (m, T) of the m <= k best labelings, and their scores (m,)."""
-        offsets = self.sites.offsets
-        n = len(offsets) - 1
+        n = len(self.sites.offsets) - 1
         labels, values, counts = np.empty((k, self.n_sites), np.int32), np.empty((n, k)), np.empty(n, np.int64)
         self.run(decode_top, k, labels, values, counts, most_labelings=k)
-        found = [labels[:m, a:b] for m, a, b in zip(counts, offsets[:-1], offsets[1:], strict=True)]
-        return found, [scores[:m] for m, scores in zip(counts, values, strict=True)]
+        n_given = len(self.bounds) - 1
+        every, best = np.ones(n_given, np.int64), np.zeros((n_given, k))  # there is one labeling of nothing, worth 0
+        every[self.present], best[self.present] = counts, values
+        found = [labels[:m, a:b] for m, a, b in zip(every, self.bounds[:-1], self.bounds[1:], strict=True)]
+        return found, [scores[:m] for m, scores in zip(every, best, strict=True)]
 
     def max_marginals(self) -> np.ndarray:
         """(N, K)"""

@@ -17,7 +17,7 @@ from ._labeling import LabelingEstimator
 from ._scaling import mean_largest_loss, units_of_sites
 from ._weights import as_weights
 from .inputs.arrays import rows_of, take
-from .inputs.graphs import Graph, Split, Tree, numbered, split_samples
+from .inputs.graphs import Graph, Split, Tree, numbered, refuse_edges_of_nothing, split_samples
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_pair_mask
 from .inputs.sequences import new_vectorizer, stack_sequences
@@ -58,11 +58,20 @@ class GraphLabeling(LabelingEstimator):
     @property
     @abstractmethod
     def _method(self) -> Method:
-        """How labelings are found."""
+        """How labelings are to be found."""
+
+    @property
+    def _settled(self) -> Method:
+        """How a fitted model finds them."""
+        return self._method
+
+    def _chosen(self, method: Method) -> dict[str, Any]:
+        """Attributes that say how labelings were found."""
+        return {}
 
     @property
     def _answers(self) -> frozenset[str]:
-        return self._method.answers
+        return self._settled.answers
 
     @abstractmethod
     def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
@@ -72,22 +81,24 @@ class GraphLabeling(LabelingEstimator):
     def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
         """Features of the plan's edges, in their order."""
 
-    def _edges(self, given: Split, offsets: np.ndarray, n_labels: int, n_features: int | None = None) -> Any:
-        """The plan of the samples' edges, and the matrix of their features if they have any."""
+    def _edges(
+        self, method: Method, given: Split, offsets: np.ndarray, n_labels: int, n_features: int | None = None
+    ) -> tuple[Method, Any, Any]:
+        """The method that is taken, the plan of the samples' edges, and the matrix of their features, or None."""
         edges = self._stack_edges(given.links, offsets)
-        plan = self._method.make_plan(offsets, edges, n_labels, shared=given.edge_features is None)
+        method, plan = method.settle(offsets, edges, n_labels, shared=given.edge_features is None)
         if given.edge_features is None:
-            return plan, None
+            return method, plan, None
         matrix = self._edge_matrix(plan, given.edge_features, n_features)
-        self._method.check_edge_features(plan, matrix)
-        return plan, matrix
+        method.check_edge_features(plan, matrix)
+        return method, plan, matrix
 
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
-        normalize, method = check_loss(self.loss), self._method
+        normalize, words = check_loss(self.loss), self._words
         split = split_samples(X, self.kind)
         vectorizer = new_vectorizer(split.features)
-        given = stack_sequences(split.features, vectorizer=vectorizer, estimator=type(self).__name__)
-        labels = stack_labels(y, given.offsets)
+        given = stack_sequences(split.features, vectorizer=vectorizer, estimator=type(self).__name__, words=words)
+        labels = stack_labels(y, given.offsets, words=words)
         weight = check_sample_weight(sample_weight, len(given.lengths))
         kept = np.flatnonzero(weight)
         rows, offsets, _ = given.take(kept)
@@ -96,7 +107,7 @@ class GraphLabeling(LabelingEstimator):
         codes, classes = encode_labels(labels, offsets)
         n_labels = len(classes)
         with numbered(kept):
-            plan, edge_matrix = self._edges(split.take(kept), offsets, n_labels)
+            method, plan, edge_matrix = self._edges(self._method, split.take(kept), offsets, n_labels)
         n_edge_features = None if edge_matrix is None else edge_matrix.shape[1]
         allowed = read_pair_mask(self.transition_mask, classes, codes, plan, kept)
         layout = method.make_weights(
@@ -124,6 +135,7 @@ class GraphLabeling(LabelingEstimator):
             "n_edge_features_in_": n_edge_features,
             "vectorizer_": vectorizer,
             "transition_mask_": allowed,
+            **self._chosen(method),
         }
         unpack = partial(as_weights, layout, scaling)
         return Encoded(self, method.make_problem(problem), units, fitted, unpack, layout.positive)
@@ -132,18 +144,27 @@ class GraphLabeling(LabelingEstimator):
         self._check_fitted()
         if lengths is not None:
             raise ValueError("lengths goes with sequences stacked in one matrix; trees and graphs come one by one")
-        split, method = split_samples(X, self.kind), self._method
-        self._check_edge_features(split.edge_features)
+        split, n_labels = split_samples(X, self.kind, least=0), len(self.classes_)
+        if split.features:
+            self._check_edge_features(split.edge_features)
         given = stack_sequences(
-            split.features, n_features=self.n_features_in_, vectorizer=self.vectorizer_, estimator=type(self).__name__
+            split.features,
+            n_features=self.n_features_in_,
+            vectorizer=self.vectorizer_,
+            estimator=type(self).__name__,
+            words=self._words,
         )
-        n_labels, learned, n_edge_features = len(self.classes_), self._weights, self.n_edge_features_in_
-        with numbered(np.arange(len(given.lengths))):
-            plan, edge_matrix = self._edges(split, given.offsets, n_labels, n_edge_features)
+        present = np.flatnonzero(given.lengths)
+        refuse_edges_of_nothing(split, np.flatnonzero(given.lengths == 0))
+        offsets, learned, n_edge_features = np.unique(given.offsets), self._weights, self.n_edge_features_in_
+        with numbered(present):
+            method, plan, edge_matrix = self._edges(
+                self._settled, split.take(present), offsets, n_labels, n_edge_features
+            )
         # not the layout of the fit where `inference` was changed since
         layout = method.make_weights(
             self.n_features_in_, n_labels, intercept=learned.layout.intercept, n_edge_features=n_edge_features
         )
-        sites = make_sites(given.rows, given.offsets, intercept=layout.intercept, boundary=layout.boundary)
+        sites = make_sites(given.rows, offsets, intercept=layout.intercept, boundary=layout.boundary)
         links = method.make_links(plan, n_labels, self.transition_mask_, edge_matrix)
-        return Scored(sites, links, plan, learned.laid_out(layout), n_labels, self.n_jobs), False
+        return Scored(sites, links, plan, learned.laid_out(layout), n_labels, self.n_jobs, given.offsets), False

@@ -18,6 +18,7 @@ from ._calibration import best_temperature, hold_out, hold_out_folds
 from ._decoding import Scored
 from ._names import NamedWeights
 from ._weights import Learned
+from .inputs.arrays import SEQUENCES, Words
 from .inputs.labels import encode_labels, stack_labels, unstack
 from .inputs.weights import check_sample_weight
 
@@ -40,6 +41,7 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
     vectorizer_: DictEncoder | None
     temperature_: float
     _weights: Weights
+    _words: Words = SEQUENCES
 
     @property
     def _answers(self) -> frozenset[str]:
@@ -196,15 +198,18 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
             From 0 to 1.
         """
         scored, _ = self._lay_out(X, lengths)
-        offsets = scored.sites.offsets
-        truth, _ = encode_labels(stack_labels(y, offsets), offsets, self.classes_)
-        weight = check_sample_weight(sample_weight, len(offsets) - 1)
-        return float(np.average(self._best(scored) == truth, weights=np.repeat(weight, np.diff(offsets))))
+        offsets = scored.bounds
+        weight = np.repeat(check_sample_weight(sample_weight, len(offsets) - 1), np.diff(offsets))
+        if not weight.any():
+            raise ValueError("X has no labels to score: give at least one sample that is not empty, with a weight")
+        truth, _ = encode_labels(stack_labels(y, offsets, words=self._words), offsets, self.classes_)
+        return float(np.average(self._best(scored) == truth, weights=weight))
 
     def _check_edge_features(self, given: list[Any] | None) -> None:
         if (given is None) != (self.n_edge_features_in_ is None):
             now, then = ("without", "with") if given is None else ("with", "without")
-            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them")
+            hint = "; if X is one sample, wrap it: [X]" if given is None else ""
+            raise ValueError(f"X comes {now} edge_features, but {type(self).__name__} was fitted {then} them{hint}")
 
     def _best(self, scored: Scored) -> np.ndarray:
         codes, values = scored.best()
@@ -212,7 +217,7 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
         return codes
 
     def _as_given(self, values: np.ndarray, scored: Scored, flat: bool) -> Any:
-        return values if flat else unstack(values, scored.sites.offsets)
+        return values if flat else unstack(values, scored.bounds)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -224,6 +229,6 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
 def _check_possible(values: np.ndarray, scored: Scored) -> None:
     impossible = np.flatnonzero(values == -np.inf)
     if len(impossible):
-        i = int(impossible[0])
-        length = np.diff(scored.sites.offsets)[i]
+        i = scored.present[impossible[0]]
+        length = np.diff(scored.bounds)[i]
         raise ValueError(f"X, sample {i}: transition_mask allows no labeling of length {length}")

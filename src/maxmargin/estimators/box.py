@@ -220,7 +220,7 @@ class BoxSVM(MaxMarginEstimator):
         boxes : array of shape (n, 4)
             (left, top, right, bottom) of each.
         """
-        return np.stack([boxes[0] for boxes, _ in self._top(X, 1)])
+        return np.array([boxes[0] for boxes, _ in self._top(X, 1)]).reshape(-1, 4)
 
     def predict_topk(self, X: Any, k: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Find the k best boxes of each sample, best first.

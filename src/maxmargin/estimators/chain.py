@@ -291,7 +291,8 @@ class ChainSVM(LabelingEstimator):
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         self._check_fitted()
         features, edge_features = split_chains(X)
-        self._check_edge_features(edge_features)
+        if not (isinstance(features, (list, tuple)) and not features):  # nothing comes with nothing
+            self._check_edge_features(edge_features)
         given = stack_sequences(
             features,
             lengths,
@@ -302,14 +303,15 @@ class ChainSVM(LabelingEstimator):
         layout: Any = self._weights.layout
         parts = make_chains(
             given.rows if self._kernel is None else kernel_scores(self, given.matrix),
-            given.offsets,
+            np.unique(given.offsets),  # without sequences of no position
             intercept=layout.intercept,
             boundary=layout.boundary,
             mask=self.transition_mask_,
             edge_matrix=_edge_matrix(edge_features, given.lengths, self.n_edge_features_in_),
         )
-        return Scored(*parts, self._weights.laid_out(layout), layout.n_labels, self.n_jobs), given.flat
+        w = self._weights.laid_out(layout)
+        return Scored(*parts, w, layout.n_labels, self.n_jobs, given.offsets), given.flat
 
 
 def _edge_matrix(edge_features: list[Any] | None, lengths: np.ndarray, n_features: int | None = None) -> Any:
-    return None if edge_features is None else stack_edge_features(edge_features, lengths - 1, n_features)
+    return None if edge_features is None else stack_edge_features(edge_features, np.maximum(lengths - 1, 0), n_features)

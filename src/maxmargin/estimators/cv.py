@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 from typing import Any
 
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_X_y
-from sklearn.utils.multiclass import check_classification_targets
 
 from ._path_cv import EPS, PathCV
 from .chain import ChainSVM
 from .inputs.labels import stack_labels, unstack
 from .inputs.sequences import needs_vectorizer, split_chains, stack_sequences
-from .multiclass import MulticlassSVM
+from .multiclass import MulticlassSVM, classes_of, validated
 
 
 class ChainSVMCV(PathCV, ChainSVM):
@@ -369,8 +368,8 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         -------
         self : MulticlassSVMCV
         """
-        samples, labels = check_X_y(X, y, accept_sparse="csr")
-        check_classification_targets(labels)
+        samples, labels = validated(copy.copy(self), X, y)
+        classes_of(labels)
         found = self._choose(samples, labels, sample_weight)
         self._fit(X, y, lam=found["lam_"], found=found, sample_weight=sample_weight)
         return self

@@ -11,7 +11,8 @@ from ..structures.graphs import BOUNDS, GRAPH_METHODS, Method
 from ..structures.relaxed import relax_samples
 from ._graphs import GraphLabeling
 from ._labeling import answers
-from .inputs.graphs import Graph, stack_edge_features, stack_edges
+from .inputs.graphs import GRAPHS, Graph, stack_edge_features, stack_edges
+from .inputs.labels import unstack
 
 
 class Relaxation(NamedTuple):
@@ -78,20 +79,23 @@ class GraphSVM(GraphLabeling):
         Whether labels have a bias; it is regularised like the other weights.
     transition_mask : array of shape (K, K) or None, default=None
         Which label of an edge's first node (row) may go with which of its second (column), in the order of
-        ``classes_``. For "junction" alone.
+        ``classes_``. For "junction" alone, which "auto" then takes.
     cost_matrix : array of shape (K, K) or None, default=None
         Cost of a label (column) at a site with that true label (row), in the order of ``classes_``; None: 1 for every
         wrong one.
-    inference : {"junction", "cut", "lp"}, default="junction"
-        How labelings are found. Exactly by junction trees, for graphs of low tree-width; or by minimum cuts, for two
-        labels and any graph: then an edge costs ``w_0 + <w, edge features>`` where the labels of its ends differ, with
-        w >= 0 (kept by the solver) and edge features that are >= 0. Or by a linear relaxation, for any graph: the hinge
-        is an upper bound of that over labelings then, certified as any other, and `relaxation` bounds predictions.
-        Methods that an inference has no answer for are not there: `predict_marginals` with "cut"; `predict_topk`,
-        `decision_function` and `predict_marginals` with "lp", which alone has `relaxation`.
+    inference : {"auto", "junction", "cut", "lp"}, default="auto"
+        How labelings are found. "auto" takes "junction" where the tree-width of all graphs of `fit` allows for it, and
+        "lp" where not (``inference_`` tells), never "cut", which learns another model. "junction": exactly by junction
+        trees, for graphs of low tree-width. "cut": by minimum cuts, exact and fast, for two labels and any graph; an
+        edge then costs ``w_0 + <w, edge features>`` where the labels of its ends differ, with w >= 0 (kept by the
+        solver) and edge features that are >= 0, which is right where neighbours tend to be alike, as the pixels of a
+        region. "lp": by a linear relaxation, for any graph; the hinge is an upper bound of that over labelings then,
+        certified as any other, and `relaxation` bounds predictions. Methods that an inference has no answer for are
+        not there: `predict_marginals` with "cut"; `predict_topk`, `decision_function` and `predict_marginals` with
+        "lp", which alone has `relaxation`.
     max_width : int, default=8
-        For "junction": graphs of a larger tree-width are refused, since cost and memory grow with the number of labels
-        to its power.
+        Graphs of a larger tree-width are refused by "junction" and left to "lp" by "auto", since cost and memory grow
+        with the number of labels to its power; as are cliques of more than 2**22 ("auto": 2**18) labelings.
 
     Attributes
     ----------
@@ -125,6 +129,8 @@ class GraphSVM(GraphLabeling):
         E, the number of features of edges; None where X came without.
     transition_mask_ : array of shape (K, K) or None
         What was allowed.
+    inference_ : str
+        How labelings are found: "junction", "cut" or "lp".
     vectorizer_ : DictEncoder or None
         What makes features of dicts; None where X came without.
     temperature_ : float
@@ -164,7 +170,9 @@ class GraphSVM(GraphLabeling):
     """
 
     kind = Graph
+    _words = GRAPHS
     inference: str
+    inference_: str
     max_width: int
 
     def __init__(
@@ -185,7 +193,7 @@ class GraphSVM(GraphLabeling):
         fit_intercept: bool = True,
         transition_mask: Any = None,
         cost_matrix: Any = None,
-        inference: str = "junction",
+        inference: str = "auto",
         max_width: int = 8,
     ):
         self._keep(locals())
@@ -193,7 +201,16 @@ class GraphSVM(GraphLabeling):
     @property
     def _method(self) -> Method:
         check_choice("inference", self.inference, GRAPH_METHODS)
-        return GRAPH_METHODS[self.inference](self.max_width)
+        masked = self.inference == "auto" and self.transition_mask is not None  # which junction trees alone can have
+        return GRAPH_METHODS["junction" if masked else self.inference](self.max_width)
+
+    @property
+    def _settled(self) -> Method:
+        known = self.inference == "auto" and "inference_" in vars(self)
+        return GRAPH_METHODS[self.inference_](self.max_width) if known else self._method
+
+    def _chosen(self, method: Method) -> dict[str, Any]:
+        return {"inference_": method.name}
 
     def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
         return stack_edges(links)
@@ -219,9 +236,11 @@ class GraphSVM(GraphLabeling):
         """
         scored, _ = self._lay_out(X)
         found = relax_samples(scored.sites, scored.links, scored.plan, scored.w, scored.n_labels)
-        return Relaxation(
-            [self.classes_[one.labels] for one in found],
-            np.array([one.labels_value for one in found]),
-            np.array([one.bound for one in found]),
-            np.array([one.integral.mean() for one in found]),
-        )
+        labels = np.concatenate([np.empty(0, np.int64), *(one.labels for one in found)])
+        # of a graph without nodes there is one labeling, worth 0, and it is the best
+        scores, bounds, integral = np.zeros((3, len(scored.bounds) - 1))
+        integral[:] = 1.0
+        scores[scored.present] = [one.labels_value for one in found]
+        bounds[scored.present] = [one.bound for one in found]
+        integral[scored.present] = [one.integral.mean() for one in found]
+        return Relaxation(unstack(self.classes_[labels], scored.bounds), scores, bounds, integral)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import re
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,7 +23,8 @@ from ._encoded import Encoded
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._scaling import units_of_sites
 from ._weights import Learned, as_weights
-from .inputs.arrays import take
+from .inputs.arrays import as_any_array, read_target, refuse_mask, take
+from .inputs.sparse import read_csr, stack_csr
 from .inputs.weights import check_sample_weight, class_weights, label_costs
 
 
@@ -201,12 +204,11 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
-        given, labels = validate_data(checked, X, y, accept_sparse="csr", dtype=np.float64, order="C")
-        check_classification_targets(labels)
+        given, labels = validated(checked, X, y, order="C")
         weight = check_sample_weight(sample_weight, len(labels))
         kept = np.flatnonzero(weight)
         rows, labels, weight = take(given, kept), take(labels, kept), take(weight, kept)
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = classes_of(labels)
         by_class = class_weights(self.class_weight, classes, codes, weight)
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
@@ -236,7 +238,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        matrix = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        given = np.zeros((0, self.n_features_in_)) if isinstance(X, list) and not X else X
+        matrix = validated(self, given, reset=False, ensure_min_samples=0)
         scores = np.asarray(matrix @ self.coef_.T) if self._kernel is None else kernel_scores(self, matrix)
         return scores + self.intercept_
 
@@ -309,8 +312,65 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         weights = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
         return weights / weights.sum(axis=1, keepdims=True)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Measure the share of samples whose class is found.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+        y : array of shape (n,)
+            The true classes. One never seen in training counts as wrong.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample.
+
+        Returns
+        -------
+        score : float
+            From 0 to 1.
+        """
+        found = self.predict(X)
+        truth = as_any_array(read_target(y), "y")
+        if truth.shape not in ((len(found),), (len(found), 1)):
+            raise ValueError(f"y must hold the classes of {len(found)} samples, as X does, got shape {truth.shape}")
+        weight = check_sample_weight(sample_weight, len(found))
+        return float(np.average(truth.ravel() == found, weights=weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
         return tags
+
+
+def validated(model: MulticlassSVM, X: Any, *y: Any, **settings: Any) -> Any:
+    """What scikit-learn makes of X, or of X and y; errors that do not say which of them is wrong are about X."""
+    refuse_mask(X, "X")
+    if getattr(X, "dtype", np.dtype(float)).kind in "mMSV":
+        raise ValueError(f"X: dtype {X.dtype} is not numeric: encode it as numbers")
+    if any(as_any_array(one, "y").ndim > 2 for one in y):
+        raise ValueError("y must hold one class a sample, in one dimension")
+    try:
+        with np.errstate(over="ignore"):  # what is too large shows as infinity, and is refused as such
+            return validate_data(model, _intact(X), *y, accept_sparse="csr", dtype=np.float64, **settings)
+    except (ValueError, TypeError, OverflowError) as error:
+        if re.search(r"\b[Xy]\b", str(error)):
+            raise
+        places = {"input variables": "X and y", "Input contains": "y"}  # of X, they say that it is X
+        place = next((place for words, place in places.items() if words in str(error)), "X")
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{place}: {error}") from error
+
+
+def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, sorted, and the number of that of each label."""
+    try:
+        check_classification_targets(labels)
+        return np.unique(labels, return_inverse=True)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"y: {error}") from error
+
+
+def _intact(X: Any) -> Any:
+    """X itself, but for a sparse matrix: canonical CSR, whose indices were looked at before code walks along them."""
+    if not sp.issparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        return X  # what is wrong with it, scikit-learn says
+    return stack_csr([read_csr(X, "X")], lambda _: "X")

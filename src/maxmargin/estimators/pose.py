@@ -210,7 +210,8 @@ class PoseSVM(MaxMarginEstimator):
         """
         check_is_fitted(self)
         grids = read_grids(X, self.n_features_in_, type(self).__name__)
-        return np.stack(by_sample(lambda grid: grid.best(self.coef_, self.parents_, self.springs_).positions, grids))
+        found = by_sample(lambda grid: grid.best(self.coef_, self.parents_, self.springs_).positions, grids)
+        return np.array(found, np.int64).reshape(-1, len(self.parents_), 2)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Measure 1 less the mean loss: of a part at its place 1, of one `radius` or more from it 0.

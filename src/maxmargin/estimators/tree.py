@@ -8,7 +8,7 @@ import numpy as np
 
 from ..structures.graphs import Method, Trees
 from ._graphs import GraphLabeling
-from .inputs.graphs import Tree, stack_edge_features, stack_heads
+from .inputs.graphs import TREES, Tree, stack_edge_features, stack_heads
 
 
 class TreeSVM(GraphLabeling):
@@ -127,6 +127,7 @@ class TreeSVM(GraphLabeling):
     """
 
     kind = Tree
+    _words = TREES
 
     def __init__(
         self,

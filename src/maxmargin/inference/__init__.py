@@ -5,7 +5,7 @@ from .boxes import best_box, candidate_marginals, scan_boxes, search_boxes, top_
 from .chain import ChainPlan
 from .cut import CutPlan, first_nonsubmodular, make_cut_plan
 from .distance_transform import distance_transform
-from .junction import JunctionPlan, make_junction_plan
+from .junction import JunctionPlan, TooWide, make_junction_plan
 from .lp import Relaxed, RelaxedPlan, make_relaxed_plan, relax, relax_by_program
 from .matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
 from .pose import Pose, Springs, best_pose, make_part_tree
@@ -22,6 +22,7 @@ __all__ = [
     "Relaxed",
     "RelaxedPlan",
     "Springs",
+    "TooWide",
     "TreePlan",
     "best_box",
     "best_first",

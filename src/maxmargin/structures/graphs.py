@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._parameters import check_count
-from ..inference import make_cut_plan, make_junction_plan, make_relaxed_plan, make_tree_plan
+from ..inference import TooWide, make_cut_plan, make_junction_plan, make_relaxed_plan, make_tree_plan
 from .known import KnownProblem
 from .pairwise import PairwiseProblem, PairwiseWeights, links_of, potts_links_of
 from .relaxed import Relaxations
@@ -19,11 +19,24 @@ from .relaxed import Relaxations
 # What may be asked of a labeling beside the best one.
 TOP, MAX_MARGINALS, MARGINALS, BOUNDS = "the k best", "max-marginals", "marginals", "bounds"
 
+# Labelings of a clique up to which "auto" is exact: a call takes some milliseconds then, ten times a relaxation's.
+CHEAP_STATES = 2**18
+
+WITHOUT_WIDTH = (
+    '; or, without a transition_mask, take inference="lp", a relaxation for any graph, or inference="cut", for two '
+    "labels where neighbours tend to be alike"
+)
+
 
 class Method(ABC):
     """One way to find labelings, and what has to be made for it."""
 
     answers: ClassVar[frozenset[str]] = frozenset({TOP, MAX_MARGINALS, MARGINALS})
+    name: ClassVar[str]
+
+    def settle(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> tuple[Method, Any]:
+        """The way that is taken with these samples, and its plan; arguments as those of `make_plan`."""
+        return self, self.make_plan(offsets, edges, n_labels, shared=shared)
 
     @abstractmethod
     def make_plan(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> Any:
@@ -54,6 +67,8 @@ class Method(ABC):
 class Trees(Method):
     """Dynamic programming from the leaves to the roots."""
 
+    name = "tree"
+
     def make_plan(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> Any:
         return make_tree_plan(offsets, edges, n_labels, shared=shared)
 
@@ -63,16 +78,37 @@ class Junction(Method):
     """Dynamic programming over junction trees, for graphs of low tree-width."""
 
     max_width: int = 8
+    max_states: int = 2**22  # labelings of a clique, gigabytes beyond
+    name = "junction"
 
     def make_plan(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> Any:
         width, (edge_offsets, tails, heads) = check_count("max_width", self.max_width), edges
-        return make_junction_plan(offsets, edge_offsets, tails, heads, n_labels, shared=shared, max_width=width)
+        try:
+            limits = {"max_width": width, "max_states": self.max_states}
+            return make_junction_plan(offsets, edge_offsets, tails, heads, n_labels, shared=shared, **limits)
+        except TooWide as error:
+            raise TooWide(f"{error}{WITHOUT_WIDTH}") from error
+
+
+@dataclass(frozen=True)
+class Auto(Junction):
+    """Junction trees where all graphs are narrow enough for them, else a linear relaxation, which learns the same.
+
+    Never cuts: they keep weights of edges from favouring labels that differ, and so are another model.
+    """
+
+    def settle(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> tuple[Method, Any]:
+        try:
+            return Junction(self.max_width, CHEAP_STATES).settle(offsets, edges, n_labels, shared=shared)
+        except TooWide:
+            return LinearProgram().settle(offsets, edges, n_labels, shared=shared)
 
 
 @dataclass(frozen=True)
 class Cut(Method):
     """Minimum cuts, for two labels and edges that cost where the labels of their ends differ."""
 
+    name = "cut"
     answers = frozenset({TOP, MAX_MARGINALS})  # marginals are #P-hard
 
     def make_plan(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> Any:
@@ -108,6 +144,7 @@ class Cut(Method):
 class LinearProgram(Method):
     """A linear relaxation, for any graph: labelings come with a bound on the score of the best."""
 
+    name = "lp"
     answers = frozenset({BOUNDS})
 
     def make_plan(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> Any:
@@ -127,6 +164,7 @@ class LinearProgram(Method):
 
 # By name; only junction trees need the limit on their width.
 GRAPH_METHODS: dict[str, Callable[[int], Method]] = {
+    "auto": Auto,
     "junction": Junction,
     "cut": lambda max_width: Cut(),
     "lp": lambda max_width: LinearProgram(),

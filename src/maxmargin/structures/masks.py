@@ -97,8 +97,31 @@ class TransitionMask(NamedTuple):
         return sample, position - int(offsets[sample])
 
 
+# What each letter of a scheme does, where letters say which part of a chunk a label is: which ones go on with a chunk
+# (so follow one that is open, of the same kind), after which ones it is open, and whether it then must go on.
+class _Scheme(NamedTuple):
+    name: str
+    letters: str
+    goes_on: str
+    is_open: str
+    must_close: bool
+
+
+_SCHEMES = (
+    _Scheme("IOB2", "BI", goes_on="I", is_open="BI", must_close=False),
+    _Scheme("BIOES", "BIES", goes_on="IE", is_open="BI", must_close=True),
+    _Scheme("BILOU", "BILU", goes_on="IL", is_open="BI", must_close=True),
+    _Scheme("BMES", "BMES", goes_on="ME", is_open="BM", must_close=True),
+)
+_SCHEME_NAMES = ", ".join(scheme.name for scheme in _SCHEMES)
+
+
 def bio_mask(classes: Iterable) -> TransitionMask:
-    """Read BIO (IOB2) rules off names such as ``B-NP``, ``I-NP``, ``O``: ``I-X`` follows ``B-X`` or ``I-X`` only.
+    """Read the rules of chunks off names such as ``B-NP``, ``I-NP``, ``O``.
+
+    The letters tell the scheme: IOB2 (also called BIO; ``I-X`` follows ``B-X`` or ``I-X`` only), BIOES (also IOBES;
+    a chunk of several words goes ``B I … E``, one of a single word is ``S``), BILOU (the same with ``L`` and ``U``) or
+    BMES. Names without a kind, ``B`` and ``I``, are fine. All other names are refused, but for ``O``.
 
     Parameters
     ----------
@@ -115,11 +138,34 @@ def bio_mask(classes: Iterable) -> TransitionMask:
     >>> mask = bio_mask(["B-NP", "I-NP", "O"])
     >>> mask.allowed[:, 1].tolist()  # what I-NP may follow
     [True, True, False]
+    >>> bio_mask(["B-NP", "E-NP", "I-NP", "O", "S-NP"]).end.tolist()  # BIOES: a chunk that is begun is ended
+    [False, True, False, True, True]
     """
     names = [str(name) for name in classes]
-    if not any(name.startswith(("B-", "I-")) for name in names):
-        raise ValueError(f"no label is named B-… or I-…, so there are no BIO rules to read off: {names[:5]}")
-    inside = np.array([name.startswith("I-") for name in names])
-    kind = np.array([name[2:] if name.startswith(("B-", "I-")) else "" for name in names])
-    allowed = ~inside[None, :] | (kind[:, None] == kind[None, :])
-    return TransitionMask(allowed, ~inside, np.ones(len(names), bool))
+    letters = np.array([_letter(name) for name in names])
+    kinds = np.array([name[2:] for name in names])
+    scheme = _scheme_of(set(letters.tolist()) - {"O"}, names)
+    goes_on, is_open = (np.isin(letters, list(some)) for some in (scheme.goes_on, scheme.is_open))
+    same_chunk = is_open[:, None] & (kinds[:, None] == kinds)
+    must_go_on = is_open & scheme.must_close
+    allowed = np.where(goes_on, same_chunk, ~must_go_on[:, None])
+    return TransitionMask(allowed, ~goes_on, ~must_go_on)
+
+
+def _letter(name: str) -> str:
+    if name[1:2] not in ("", "-") or name[:1] not in set("OBIESLUM") or name[:2] == "O-":
+        raise ValueError(
+            f"label {name!r} is neither O nor named like B-NP, so that chunks cannot be read off it ({_SCHEME_NAMES} "
+            "can be): rename it, or give the transitions that are allowed as a (K, K) array"
+        )
+    return name[0]
+
+
+def _scheme_of(letters: set[str], names: list[str]) -> _Scheme:
+    found = next((scheme for scheme in _SCHEMES if letters <= set(scheme.letters)), None)
+    if found is None or not letters or letters == {"I"}:
+        raise ValueError(
+            f"labels begin with {sorted(letters)} beside O, which is none of {_SCHEME_NAMES}, so there are no rules to "
+            f"read off: {names[:5]}"
+        )
+    return found

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+
+
+class Words(NamedTuple):
+    """What messages call a sample, and one of the things in it that get a label."""
+
+    sample: str
+    site: str
+
+
+SEQUENCES = Words("sequence", "position")
 
 
 def is_list(values: Any) -> bool:
@@ -15,17 +25,26 @@ def is_list(values: Any) -> bool:
     return listed or (isinstance(values, np.ndarray) and values.ndim > 0)
 
 
-def read_list(X: Any, wanted: str) -> Any:
-    """Samples, at least one."""
-    if not is_list(X) or not len(X):
-        raise ValueError(f"X must be a list of {wanted}")
+def read_list(X: Any, wanted: str, least: int = 1) -> Any:
+    """Samples, at least so many."""
+    if not is_list(X):
+        hint = ": X is one sample, wrap it: [X]" if hasattr(X, "_fields") else ""
+        raise ValueError(f"X must be a list of {wanted}, got {type(X).__name__}{hint}")
+    if len(X) < least:
+        raise ValueError(f"X must be a list of {wanted}, got none")
     return X
+
+
+def read_target(y: Any, name: str = "y") -> Any:
+    """Outputs that are given, in whatever way."""
+    if y is None:
+        raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
+    return y
 
 
 def read_outputs(y: Any, n: int, wanted: str, name: str = "y") -> Any:
     """One output for each of n samples."""
-    if y is None:
-        raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
+    read_target(y, name)
     if not is_list(y) or len(y) != n:
         count = len(y) if is_list(y) else f"an object of type {type(y).__name__}"
         raise ValueError(f"{name} must hold {wanted} of {n} samples, as X does, got {count}")
@@ -76,16 +95,11 @@ def as_float64(x: Any) -> np.ndarray:
         return np.require(x, np.float64, ["C", "A", "E"])
 
 
-def as_features(x: Any, where: str) -> Any:
-    """Real numbers, dense or CSR, as float64; they may be NaN or infinite still."""
+def as_features(x: np.ndarray, where: str) -> np.ndarray:
+    """Real numbers as float64; they may be NaN or infinite still."""
     if x.dtype.kind not in "biuf":
         raise ValueError(f"{where}: features must hold real numbers, got {x.dtype}")
-    if not sp.issparse(x):
-        return as_float64(x)
-    if not x.has_canonical_format:
-        x = x.copy()  # summing works in place, and the arrays may be the caller's
-        x.sum_duplicates()
-    return x.astype(np.float64, copy=False)
+    return as_float64(x)
 
 
 def check_finite(x: Any, where: str) -> None:

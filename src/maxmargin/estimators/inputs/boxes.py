@@ -39,6 +39,7 @@ class Proposals(NamedTuple):
 
 
 MOST_WORDS = 2**31
+UNWRAPPED = "; if X is one sample, wrap it: [X]"
 SIDES = ("left", "top", "right", "bottom")
 WANTED = "(H, W) integers, the word of each pixel, (H, W, F) features of each, or Proposals(boxes, features)"
 KINDS = {WordImage: "an image of words", DenseImage: "an image of features", BoxCandidates: "Proposals"}
@@ -47,8 +48,8 @@ KINDS = {WordImage: "an image of words", DenseImage: "an image of features", Box
 def read_box_samples(
     X: Any, kind: type | None = None, n_features: int | None = None, estimator: str = "BoxSVM"
 ) -> tuple[list[Any], int]:
-    """Samples of one kind, and how many features they have; after a fit, of its kind and with as many features."""
-    given = read_list(X, f"samples, at least one, each {WANTED}")
+    """Samples of one kind, and how many features they have; after a fit, of its kind and with as many, or none."""
+    given = read_list(X, f"samples, at least one, each {WANTED}", least=kind is None)
     read = [_sample(sample, f"X, sample {i}") for i, sample in enumerate(given)]
     samples, widths = [one for one, _ in read], [width for _, width in read]
     expected = kind or type(samples[0])
@@ -56,6 +57,8 @@ def read_box_samples(
         if type(sample) is not expected:
             who = "like sample 0" if kind is None else f"as {estimator} was fitted to"
             raise ValueError(f"X, sample {i}: must be {KINDS[expected]}, {who}, but is {KINDS[type(sample)]}")
+    if not samples:
+        return [], n_features or 0
     counted = _most_words if expected is WordImage else same_width
     return samples, counted(widths, n_features, estimator)
 
@@ -116,11 +119,13 @@ def _sample(sample: Any, where: str) -> tuple[Any, int]:
         raise ValueError(f"{where}: must be {WANTED}, got {type(sample).__name__}")
     x = as_any_array(sample, where)
     if x.ndim not in (2, 3) or not all(x.shape[:2]):
-        raise ValueError(f"{where}: must be {WANTED}, with at least one pixel, got shape {x.shape}")
+        raise ValueError(f"{where}: must be {WANTED}, with at least one pixel, got shape {x.shape}{UNWRAPPED}")
     if x.ndim == 3:
         return DenseImage(_features(x, where)), x.shape[2]
     if x.dtype.kind not in "iu":
-        raise ValueError(f"{where}: words must be integers, got {x.dtype}; give one feature a pixel as (H, W, 1)")
+        raise ValueError(
+            f"{where}: words must be integers, got {x.dtype}; give one feature a pixel as (H, W, 1){UNWRAPPED}"
+        )
     if x.min() < 0:
         raise ValueError(f"{where}: words must be integers >= 0, got {x.min()}")
     if x.max() >= MOST_WORDS:

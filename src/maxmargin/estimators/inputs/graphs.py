@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .arrays import as_any_array, take
+from .arrays import Words, as_any_array, as_float64, take
+from .sparse import read_csr, stack_csr
 
 
 class Tree(NamedTuple):
@@ -72,6 +73,9 @@ class Graph(NamedTuple):
     edge_features: Any = None
 
 
+TREES, GRAPHS = Words("tree", "node"), Words("graph", "node")
+
+
 class Split(NamedTuple):
     """A list a part, over all samples."""
 
@@ -97,24 +101,32 @@ def numbered(kept: np.ndarray) -> Iterator[None]:
         raise ValueError(f"X, sample {kept[int(named[1])]}{named[2]}") from error
 
 
-def split_samples(X: Any, kind: type[Tree] | type[Graph]) -> Split:
-    """Take samples apart that are all given with features of edges, or all without."""
+def split_samples(X: Any, kind: type[Tree] | type[Graph], least: int = 1) -> Split:
+    """Take samples, at least so many, apart that are all given with features of edges, or all without."""
     wanted = ", ".join(kind._fields)
+    hint = f"; if X is one {kind.__name__}, wrap it: [X]"
     if isinstance(X, np.ndarray) and X.ndim == 1:
         X = X.tolist()
-    if not isinstance(X, (list, tuple)) or not len(X):
+    if not isinstance(X, (list, tuple)) or len(X) < least:
         raise ValueError(f"X must be a list of {kind.__name__} samples or tuples ({wanted}), at least one")
     for i, sample in enumerate(X):
-        if not isinstance(sample, (tuple, list)) or len(sample) not in (2, 3):
+        if isinstance(X, kind) or not isinstance(sample, (tuple, list)) or len(sample) not in (2, 3):
             got = type(sample).__name__
-            raise ValueError(f"X, sample {i}: must be a {kind.__name__} or a tuple ({wanted}), got {got}")
+            raise ValueError(f"X, sample {i}: must be a {kind.__name__} or a tuple ({wanted}), got {got}{hint}")
     samples = [kind(*sample) for sample in X]
     given = [sample.edge_features is not None for sample in samples]
     if any(given) and not all(given):
         odd = given.index(not given[0])
         raise ValueError(f"X, sample {odd}: all samples must have edge_features, or none; compare sample 0")
-    edge_features = [sample[2] for sample in samples] if given[0] else None
+    edge_features = [sample[2] for sample in samples] if any(given) else None
     return Split([sample[0] for sample in samples], [sample[1] for sample in samples], edge_features)
+
+
+def refuse_edges_of_nothing(split: Split, empty: np.ndarray) -> None:
+    """Samples without nodes, `empty`, are left out of plans, so that nobody else would look at their edges."""
+    for i in empty:
+        if as_any_array(split.links[i], f"X, sample {i}").size:
+            raise ValueError(f"X, sample {i}: it has edges, but no nodes")
 
 
 def stack_heads(heads: list[Any], offsets: np.ndarray) -> np.ndarray:
@@ -123,7 +135,7 @@ def stack_heads(heads: list[Any], offsets: np.ndarray) -> np.ndarray:
     for i, (one, length) in enumerate(zip(stacked, np.diff(offsets).tolist(), strict=True)):
         if one.shape != (length,):
             raise ValueError(f"X, sample {i}: heads has shape {one.shape}, but there are {length} nodes")
-    return np.concatenate(stacked)
+    return np.concatenate([np.empty(0, np.int64), *stacked])
 
 
 def stack_edges(edges: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -135,7 +147,7 @@ def stack_edges(edges: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"X, sample {i}: edges must be (m, 2) pairs of nodes, got shape {pairs.shape}")
         stacked.append(pairs)
-    every = np.concatenate(stacked)
+    every = np.concatenate([np.empty((0, 2), np.int64), *stacked])
     return np.concatenate([[0], np.cumsum([len(pairs) for pairs in stacked])]), every[:, 0].copy(), every[:, 1].copy()
 
 
@@ -156,12 +168,22 @@ def stack_edge_features(features: list[Any], counts: np.ndarray, n_features: int
     for i, block in enumerate(blocks):
         if block.shape[0] and block.shape[1] != width:
             raise ValueError(f"X, sample {i}: edge_features must have {width} columns, got {block.shape[1]}")
-    blocks = [block for block in blocks if block.shape[0]]  # a sample without edges need not know how many there are
+    with_edges = [i for i, block in enumerate(blocks) if block.shape[0]]  # others need not know how many there are
+    blocks = [blocks[i] for i in with_edges]
     if not blocks:
         return np.zeros((0, width))
     if any(map(sp.issparse, blocks)):
-        return sp.csr_matrix(sp.vstack(blocks), dtype=np.float64)
-    return np.concatenate(blocks).astype(np.float64)
+        rows = [block if sp.issparse(block) else sp.csr_matrix(block) for block in blocks]
+        matrix: Any = stack_csr(rows, lambda k: f"X, sample {with_edges[k]}: edge_features")
+        values, sizes = matrix.data, np.diff(matrix.indptr)
+    else:
+        matrix = as_float64(np.concatenate(blocks))
+        values, sizes = matrix.ravel(), np.full(len(matrix), width)
+    for k in np.flatnonzero(~np.isfinite(values)):
+        row = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
+        i = int(np.searchsorted(np.cumsum(counts), row, side="right"))
+        raise ValueError(f"X, sample {i}: edge_features holds NaN or infinity")
+    return matrix
 
 
 def _edge_block(features: Any, count: int, i: int) -> Any:
@@ -171,6 +193,4 @@ def _edge_block(features: Any, count: int, i: int) -> Any:
         raise ValueError(f"{where} must have {count} rows and 2 dimensions, got shape {block.shape}")
     if block.dtype.kind not in "biuf":
         raise ValueError(f"{where} must hold real numbers, got {block.dtype}")
-    if not np.all(np.isfinite(block.data if sp.issparse(block) else block)):
-        raise ValueError(f"{where} holds NaN or infinity")
-    return block
+    return read_csr(block, where) if sp.issparse(block) and count else block

@@ -9,33 +9,32 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from .arrays import as_array
+from .arrays import SEQUENCES, Words, as_array, read_target
 from .sequences import place_of
 
 _WIDEST_TEXT = 64  # longer labels stay objects: one long string would widen every entry of a "U" array
 _NUMBER = (int, float, np.integer, np.floating, np.bool_)
 
 
-def stack_labels(y: Any, offsets: np.ndarray, name: str = "y") -> np.ndarray:
+def stack_labels(y: Any, offsets: np.ndarray, name: str = "y", words: Words = SEQUENCES) -> np.ndarray:
     """Flat 1-d array of labels from a list of label sequences, a 2-d array (one row each) or one flat array."""
-    if y is None:
-        raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
+    read_target(y, name)
     n, total = len(offsets) - 1, int(offsets[-1])
     if not isinstance(y, (list, tuple)):
         y = as_array(y, name)
         if y.shape == (total, 1) and n != total:
             y = column_or_1d(y, warn=True)
         if y.ndim > 2:
-            raise ValueError(f"{name} must hold one label per position, got an array of shape {y.shape}")
+            raise ValueError(f"{name} must hold one label per {words.site}, got an array of shape {y.shape}")
     if len(y) == 0 or isinstance(y[0], (str, bytes)) or not hasattr(y[0], "__len__"):
         if len(y) != total:
             raise ValueError(
-                f"{name} has {len(y)} labels, but X has {total} positions in {n} sequences: give one label per "
-                "position, flat or as one list per sequence"
+                f"{name} has {len(y)} labels, but X has {total} {words.site}s in {n} {words.sample}s: give one label "
+                f"per {words.site}, flat or as one list per {words.sample}"
             )
-        return _join_labels([y], offsets, name)
+        return _join_labels([y], offsets, name, words)
     if len(y) != n:
-        raise ValueError(f"{name} has {len(y)} label sequences, but X has {n} sequences")
+        raise ValueError(f"{name} has {len(y)} label sequences, but X has {n} {words.sample}s")
     parts: list[Any] = []
     for i, (labels, length) in enumerate(zip(y, np.diff(offsets).tolist(), strict=True)):
         if not isinstance(labels, (list, tuple)):
@@ -43,9 +42,11 @@ def stack_labels(y: Any, offsets: np.ndarray, name: str = "y") -> np.ndarray:
             if labels.ndim != 1:
                 raise ValueError(f"{name}, sample {i}: labels must be 1-d, got an array of shape {labels.shape}")
         if len(labels) != length:
-            raise ValueError(f"{name}, sample {i}: {len(labels)} labels, but the sequence has {length} positions")
+            raise ValueError(
+                f"{name}, sample {i}: {len(labels)} labels, but the {words.sample} has {length} {words.site}s"
+            )
         parts.append(labels)
-    return _join_labels(parts, offsets, name)
+    return _join_labels(parts, offsets, name, words)
 
 
 def encode_labels(flat_labels: np.ndarray, offsets: np.ndarray, classes: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -69,13 +70,13 @@ def unstack(flat_values: np.ndarray, offsets: np.ndarray) -> list[np.ndarray]:
     return [flat_values[start:stop] for start, stop in pairwise(bounds)]
 
 
-def _join_labels(parts: list[Any], offsets: np.ndarray, name: str) -> np.ndarray:
+def _join_labels(parts: list[Any], offsets: np.ndarray, name: str, words: Words) -> np.ndarray:
     """Concatenate label sequences without letting numpy turn numbers into strings, or widen all to the longest."""
     dtypes = {part.dtype if isinstance(part, np.ndarray) else np.dtype(object) for part in parts}
     kinds = {dtype.kind for dtype in dtypes}
     narrow = len(dtypes) == 1 or max(dtype.itemsize for dtype in dtypes) <= 4 * _WIDEST_TEXT
     if kinds <= set("biuf") or (kinds == {"U"} and narrow):
-        return _check_numbers(np.concatenate(parts), offsets, name)
+        return _check_numbers(np.concatenate(parts), offsets, name, words)
     every: Iterable[Any] = (part.tolist() if isinstance(part, np.ndarray) else part for part in parts)
     labels = list(chain.from_iterable(every))
     types = set(map(type, labels))
@@ -84,14 +85,14 @@ def _join_labels(parts: list[Any], offsets: np.ndarray, name: str) -> np.ndarray
         wide = max(map(len, labels)) > _WIDEST_TEXT
         return np.array(labels, dtype=object if objects or wide else str)
     if all(issubclass(kind, _NUMBER) for kind in types):
-        return _check_numbers(np.array(labels), offsets, name)
-    row, why = next((row, why) for row, label in enumerate(labels) if (why := _complaint(label, labels[0])))
-    raise ValueError(f"{place_of(name, offsets, row)}: {why}")
+        return _check_numbers(np.array(labels), offsets, name, words)
+    row, why = next((row, why) for row, label in enumerate(labels) if (why := _complaint(label, labels[0], words)))
+    raise ValueError(f"{place_of(name, offsets, row, words)}: {why}")
 
 
-def _complaint(label: Any, first: Any) -> str | None:
+def _complaint(label: Any, first: Any, words: Words) -> str | None:
     if label is None or (isinstance(label, (float, np.floating)) and label != label):
-        return f"the label is {'None' if label is None else 'NaN'}: every position needs one"
+        return f"the label is {'None' if label is None else 'NaN'}: every {words.site} needs one"
     if not isinstance(label, (str, *_NUMBER)):
         return f"labels must be strings or whole numbers, got {type(label).__name__}"
     if isinstance(label, str) != isinstance(first, str):
@@ -99,7 +100,7 @@ def _complaint(label: Any, first: Any) -> str | None:
     return None
 
 
-def _check_numbers(labels: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
+def _check_numbers(labels: np.ndarray, offsets: np.ndarray, name: str, words: Words) -> np.ndarray:
     if labels.dtype.kind == "O":
         raise ValueError(f"{name}: whole numbers beyond 64 bits cannot be labels: give them as strings")
     if labels.dtype.kind == "f":
@@ -108,7 +109,7 @@ def _check_numbers(labels: np.ndarray, offsets: np.ndarray, name: str) -> np.nda
             row = int(wrong.argmax())
             what = "NaN" if np.isnan(labels[row]) else f"{labels[row]}"
             raise ValueError(
-                f"{place_of(name, offsets, row)}: the label is {what}. Unknown label type: continuous; "
+                f"{place_of(name, offsets, row, words)}: the label is {what}. Unknown label type: continuous; "
                 "labels are strings or whole numbers"
             )
     return labels

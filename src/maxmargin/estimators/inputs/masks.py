@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...structures.masks import TransitionMask, bio_mask
+from .arrays import as_any_array
 
 
 def read_transition_mask(
@@ -16,12 +17,16 @@ def read_transition_mask(
     n_labels = len(classes)
     if mask is None:
         return TransitionMask.everything(n_labels)
-    if isinstance(mask, str):
+    scheme = isinstance(mask, str)
+    if scheme:
         if mask != "bio":
             raise ValueError(f'transition_mask must be None, "bio", a (K, K) array or a TransitionMask, got {mask!r}')
-        mask = bio_mask(classes)
+        try:
+            mask = bio_mask(classes)
+        except ValueError as error:
+            raise ValueError(f'y: transition_mask="bio": {error}') from error
     if not isinstance(mask, TransitionMask):
-        mask = TransitionMask.everything(n_labels)._replace(allowed=np.asarray(mask))
+        mask = TransitionMask.everything(n_labels)._replace(allowed=as_any_array(mask, "transition_mask"))
     for name, array in mask._asdict().items():
         # scores such as 0 and -inf would mean the reverse if taken for truth values
         if not np.isin(array, [False, True]).all():
@@ -32,9 +37,10 @@ def read_transition_mask(
         sample, position = violation
         at = offsets[sample] + position
         before = repr(str(classes[codes[at - 1]])) if position else "the start"
+        hint = "; labels in IOB1, where chunks may begin with I-, must be made IOB2" if scheme else ""
         raise ValueError(
             f"y, sample {numbers[sample]}, position {position}: label {str(classes[codes[at]])!r} after {before} "
-            "(or at the end) is forbidden by transition_mask; correct the label or allow it"
+            f"(or at the end) is forbidden by transition_mask; correct the label or allow it{hint}"
         )
     return mask
 
@@ -49,7 +55,7 @@ def read_pair_mask(
         raise ValueError("transition_mask must hold truth values: give TransitionMask.allowed, only chains have ends")
     if isinstance(mask, str):
         raise ValueError(f"transition_mask must be a (K, K) array here, got {mask!r}: names are for chains")
-    allowed = np.asarray(mask)
+    allowed = as_any_array(mask, "transition_mask")
     if allowed.shape != (len(classes), len(classes)):
         raise ValueError(f"transition_mask has shape {allowed.shape}, but there are {len(classes)} labels")
     if not np.isin(allowed, [False, True]).all():

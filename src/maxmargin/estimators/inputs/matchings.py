@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from ...structures.matching import Candidates
 from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
+from .sparse import read_csr, stack_csr
 
 
 class Bipartite(NamedTuple):
@@ -48,8 +49,8 @@ WANTED = "an (n, m, F) array or a tuple (n_rows, n_columns, pairs, features)"
 
 
 def read_candidates(X: Any, n_features: int | None = None, estimator: str = "estimator") -> list[Candidates]:
-    """Samples, in whatever way they are given, with features of the same number."""
-    given = read_list(X, f"samples, at least one, each {WANTED}")
+    """Samples, in whatever way they are given, with features of the same number; none will do after a fit."""
+    given = read_list(X, f"samples, at least one, each {WANTED}", least=n_features is None)
     samples = [_sample(sample, f"X, sample {i}") for i, sample in enumerate(given)]
     # a sample without candidates need not know how many features there are
     known = [sample.features.shape[1] if len(sample.places) else None for sample in samples]
@@ -91,7 +92,7 @@ def _sample(sample: Any, where: str) -> Candidates:
         raise ValueError(f"{where}: must be {WANTED}, got {type(sample).__name__}")
     x = as_any_array(sample, where)
     if x.ndim != 3:
-        raise ValueError(f"{where}: must be {WANTED}, got shape {x.shape}")
+        raise ValueError(f"{where}: must be {WANTED}, got shape {x.shape}; if X is one sample, wrap it: [X]")
     n, m, _ = x.shape
     features = _features(x.reshape(n * m, x.shape[2]), n * m, where)
     return Candidates((n, m), np.arange(n * m), features)
@@ -116,19 +117,25 @@ def _listed(sample: tuple, where: str) -> Candidates:
 
 
 def _features(x: Any, count: int, where: str) -> Any:
-    x = sp.csr_matrix(x) if sp.issparse(x) else as_any_array(x, f"{where}: features")
+    x = x if sp.issparse(x) else as_any_array(x, f"{where}: features")
     if x.ndim != 2 or x.shape[0] != count:
         if count == 0 and x.shape[:1] == (0,):
             return np.zeros((0, 0))
         raise ValueError(f"{where}: features must have {count} rows, one a pair, and 2 dimensions, got shape {x.shape}")
-    x = as_features(x, where)
+    x = as_features(x, where) if not sp.issparse(x) else _sparse_features(x, where)
     check_finite(x, where)
     return x
 
 
+def _sparse_features(x: Any, where: str) -> sp.csr_matrix:
+    if x.dtype.kind not in "biuf":
+        raise ValueError(f"{where}: features must hold real numbers, got {x.dtype}")
+    return stack_csr([read_csr(x, f"{where}: features")], lambda _: f"{where}: features")
+
+
 def _links(links: Any, shape: tuple[int, int], where: str) -> np.ndarray:
     """Pairs as they are; a 0/1 matrix of the sample's shape as the places of its ones."""
-    table = links.toarray() if sp.issparse(links) else as_any_array(links, where)
+    table = read_csr(links, where).toarray() if sp.issparse(links) else as_any_array(links, where)
     if table.size == 0:
         return np.empty((0, 2), np.int64)
     is_matrix = sp.issparse(links) or table.dtype == bool

@@ -12,8 +12,8 @@ from .arrays import as_any_array, as_features, read_list, read_outputs, same_wid
 
 
 def read_grids(X: Any, n_features: int | None = None, estimator: str = "estimator") -> list[Grid]:
-    """Images with the same number of features, of any sizes."""
-    images = read_list(X, "images, at least one, each an (H, W, F) array of features")
+    """Images with the same number of features, of any sizes; none will do after a fit."""
+    images = read_list(X, "images, at least one, each an (H, W, F) array of features", least=n_features is None)
     grids = [_grid(image, f"X, sample {i}") for i, image in enumerate(images)]
     same_width([grid.features.shape[1] for grid in grids], n_features, estimator)
     return grids
@@ -71,7 +71,10 @@ def read_radius(radius: Any, positions: np.ndarray, known_as: np.ndarray) -> np.
 def _grid(image: Any, where: str) -> Grid:
     x = as_any_array(image, where)
     if x.ndim != 3 or x.size == 0:
-        raise ValueError(f"{where}: must be an (H, W, F) array of features, none of them 0, got shape {x.shape}")
+        raise ValueError(
+            f"{where}: must be an (H, W, F) array of features, none of them 0, got shape {x.shape}; if X is one image, "
+            "wrap it: [X]"
+        )
     x = as_features(x, where)
     wrong = ~np.isfinite(x).all(axis=2)
     if wrong.any():

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from ...features import LISTS, DictEncoder, are_attributes
 from ...structures.rows import CodedRows
-from .arrays import as_array, as_float64, refuse_mask, rows_of, take
+from .arrays import SEQUENCES, Words, as_any_array, as_array, as_float64, is_list, refuse_mask, rows_of, take
+from .sparse import read_csr, stack_csr
 
 _SCAN = 1 << 20  # values looked at together when a NaN is searched for
 
@@ -46,12 +47,15 @@ def stack_sequences(
     vectorizer: Any = None,
     name: str = "X",
     estimator: str = "estimator",
+    words: Words = SEQUENCES,
 ) -> Stacked:
     """Stack sequences given as a list, a 3-d array, one matrix with ``lengths``, or lists of feature dicts.
 
     An unfitted ``vectorizer`` is fitted when X holds feature dicts. What already has the right layout is shared with
-    the caller, never written to. ``name`` is what messages call X, ``estimator`` what expects ``n_features``.
+    the caller, never written to. ``name`` is what messages call X, ``estimator`` what expects ``n_features``: where
+    these are known, the model is fitted, and there may be nothing to predict, or sequences of no position.
     """
+    fitted = n_features is not None
     if not (sp.issparse(X) or isinstance(X, (list, tuple))):
         X = as_array(X, name)
     dicts = needs_vectorizer(X)
@@ -59,39 +63,49 @@ def stack_sequences(
     flat = not listed and X.ndim != 3
     if lengths is not None and not flat:
         raise ValueError(
-            f"lengths goes with one stacked 2-d matrix, but {name} already is a collection of sequences: drop lengths, "
+            f"lengths goes with one stacked 2-d matrix, but {name} already is a list of {words.sample}s: drop lengths, "
             f"or cut padding off with [x[:length] for x, length in zip({name}, lengths)]"
         )
-    if not flat and len(X) == 0:
+    n_given = X.shape[0] if flat else len(X)
+    if n_given == 0 and not (flat or fitted):
         raise ValueError(f"{name} is empty: found 0 sample(s) while a minimum of 1 is required.")
 
     rows: Any = None
     blocks: list[Any] = []
     if dicts:
-        rows, offsets = _vectorize(X, vectorizer, name)
+        rows, offsets = _vectorize(X, vectorizer, name, words)
     elif listed:
-        blocks = [_matrix(x, f"{name}, sample {i}") for i, x in enumerate(X)]
+        hint = _hint_of_one(X, name, words)
+        blocks = [_matrix(x, f"{name}, sample {i}", words, hint=hint) for i, x in enumerate(X)]
         _check_alike(blocks, name)
         offsets = _offsets_of([block.shape[0] for block in blocks])
     elif flat:
-        offsets = _offsets_of(_check_lengths(lengths, X.shape[0], name))
-        blocks = [_matrix(X, name, lambda row: place_of(name, offsets, row))]
+        offsets = _offsets_of(_check_lengths(lengths, n_given, name, least=0 if fitted else 1))
+        blocks = [_matrix(X, name, words, lambda row: place_of(name, offsets, row, words))]
     else:
-        _check_shape(X.shape[1:], f"{name}, sample 0")
-        offsets = np.arange(X.shape[0] + 1, dtype=np.int64) * X.shape[1]
-        blocks = [_matrix(X.reshape(-1, X.shape[2]), name, lambda row: place_of(name, offsets, row))]
+        offsets = np.arange(n_given + 1, dtype=np.int64) * X.shape[1]
+        _check_shape(X.shape[1:], f"{name}, sample 0", words)
+        stacked = X.reshape(n_given * X.shape[1], X.shape[2])
+        blocks = [_matrix(stacked, name, words, lambda row: place_of(name, offsets, row, words))]
+    if not fitted:
+        _refuse_empty(offsets, name, words)
 
+    blocks = [block for block in blocks if block.shape[0]]  # what has no position need not know the features
+    if not (dicts or blocks):
+        return Stacked(np.zeros((0, n_features or 0)), offsets, flat)
     width = (rows if dicts else blocks[0]).shape[1]
     if n_features is not None and width != n_features:
         raise ValueError(f"{name} has {width} features, but {estimator} is expecting {n_features} features as input.")
     if not dicts:
-        rows = _join_csr(blocks, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
-    _check_finite(rows, offsets, name)
+        rows = _join_csr(blocks, offsets, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
+    _check_finite(rows, offsets, name, words)
     return Stacked(rows, offsets, flat)
 
 
 def split_chains(X: Any) -> tuple[Any, list[Any] | None]:
     """Sequences, and features of their transitions if they are given as tuples (features, edge_features)."""
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        X = X.tolist()
     pairs = [_is_pair(sample) for sample in X] if isinstance(X, (list, tuple)) else []
     if not any(pairs):
         return X, None
@@ -134,9 +148,9 @@ def needs_vectorizer(X: Any) -> bool:
     return False
 
 
-def place_of(name: str, offsets: np.ndarray, row: int) -> str:
+def place_of(name: str, offsets: np.ndarray, row: int, words: Words = SEQUENCES) -> str:
     i = int(np.searchsorted(offsets, row, side="right")) - 1
-    return f"{name}, sample {i}, position {row - offsets[i]}"
+    return f"{name}, sample {i}, {words.site} {row - offsets[i]}"
 
 
 def _offsets_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -149,40 +163,62 @@ def _retold(error: Exception, where: str) -> Exception:
     return (TypeError if isinstance(error, TypeError) else ValueError)(f"{where}: {error}")
 
 
-def _check_lengths(given: Any, n_rows: int, name: str) -> np.ndarray:
+def _check_lengths(given: Any, n_rows: int, name: str, least: int) -> np.ndarray:
     if given is None:
         return np.array([n_rows])
-    lengths = np.asarray(given)
+    lengths = as_any_array(given, "lengths")
     if lengths.ndim != 1 or lengths.dtype.kind not in "iu":
         raise ValueError(
             f"lengths must be a 1-d sequence of integers, got shape {lengths.shape} and dtype {lengths.dtype}"
         )
-    if len(lengths) > n_rows:
+    if least * len(lengths) > n_rows:
         raise ValueError(f"lengths names {len(lengths)} sequences, but {name} has {n_rows} rows")
     # Each length is bounded before they are summed, so that huge ones cannot wrap around.
-    wrong = (lengths < 1) | (lengths > n_rows)
+    wrong = (lengths < least) | (lengths > n_rows)
     if wrong.any():
         i = int(wrong.argmax())
-        raise ValueError(f"lengths, sample {i}: length {lengths[i]} is not between 1 and the {n_rows} rows of {name}")
+        raise ValueError(
+            f"lengths, sample {i}: length {lengths[i]} is not between {least} and the {n_rows} rows of {name}"
+        )
     if int(lengths.sum()) != n_rows:
         raise ValueError(f"lengths sum to {int(lengths.sum())}, but {name} has {n_rows} rows")
     return lengths
 
 
-def _check_shape(shape: tuple[int, ...], where: str) -> None:
-    if shape and shape[0] == 0:
-        raise ValueError(f"{where}: empty sequence (shape={shape}) while a minimum of 1 position is required: drop it")
+def _refuse_empty(offsets: np.ndarray, name: str, words: Words) -> None:
+    """There is nothing to learn from no position, and the label that goes with it is missing: better asked about."""
+    for i in np.flatnonzero(np.diff(offsets) == 0):
+        raise ValueError(
+            f"{name}, sample {i}: empty {words.sample}, while a minimum of 1 {words.site} is required: drop it, and "
+            "its labels"
+        )
+
+
+def _hint_of_one(X: Any, name: str, words: Words) -> str:
+    """What to do about a list that looks like a single sample."""
+    first: Any = X[0] if len(X) else None
+    if isinstance(first, (str, bytes)):
+        one = f'[[{{"word": token}} for token in {name}]]'
+        return f"; tokens need features: if {name} is one {words.sample}, give {one}"
+    if isinstance(first, Mapping) or (is_list(first) and len(first) and np.isscalar(first[0])):
+        return f"; if {name} is one {words.sample}, wrap it: [{name}]"
+    return ""
+
+
+def _check_shape(shape: tuple[int, ...], where: str, words: Words, hint: str = "") -> None:
     if len(shape) != 2:
         raise ValueError(
-            f"{where}: expected a 2-d array (positions x features), got a {len(shape)}-d one. Reshape your data: "
-            "x.reshape(-1, 1) if it has a single feature, x.reshape(1, -1) if it is a single position"
+            f"{where}: expected a 2-d array ({words.site}s x features), got a {len(shape)}-d one. Reshape your data: "
+            f"x.reshape(-1, 1) if it has a single feature, x.reshape(1, -1) if it is a single {words.site}{hint}"
         )
     if shape[1] == 0:
         raise ValueError(f"{where}: found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
 
 
-def _matrix(x: Any, where: str, place: Callable[[int], str] | None = None) -> Any:
-    """x as a 2-d numeric array of any layout, or as CSR; ``place`` names a row of it."""
+def _matrix(
+    x: Any, where: str, words: Words = SEQUENCES, place: Callable[[int], str] | None = None, hint: str = ""
+) -> Any:
+    """x as a 2-d numeric array of any layout, or as CSR; ``place`` names a row of it. What is empty stays as it is."""
     if not sp.issparse(x):
         refuse_mask(x, where)
         try:
@@ -190,18 +226,26 @@ def _matrix(x: Any, where: str, place: Callable[[int], str] | None = None) -> An
         except ValueError as error:
             raise ValueError(f"{where}: rows differ in their number of features ({error})") from error
         if array.ndim == 0 and array.dtype.kind not in "biufc":
-            raise TypeError(f"{where}: expected a 2-d array, a sparse matrix or feature dicts, got {type(x).__name__}")
+            what = type(x).__name__
+            raise TypeError(f"{where}: expected a 2-d array, a sparse matrix or feature dicts, got {what}{hint}")
         x = array
-    _check_shape(x.shape, where)
+    if x.shape[:1] == (0,):
+        return x
+    if x.dtype.kind in "US":
+        raise ValueError(
+            f"{where}: dtype {x.dtype} is not numeric: encode it as numbers, or give feature dicts per {words.site}, "
+            'such as {"word": "cat"}'
+        )
+    _check_shape(x.shape, where, words, hint)
     if x.dtype.kind == "c":
         raise ValueError(f"{where}: Complex data not supported")
     if x.dtype.kind == "O" and not sp.issparse(x):
-        return _numbers(x, place or (lambda row: f"{where}, position {row}"))
+        return _numbers(x, place or (lambda row: f"{where}, {words.site} {row}"))
     if x.dtype.kind not in "biuf":
         raise ValueError(
-            f"{where}: dtype {x.dtype} is not numeric: encode it as numbers, or give feature dicts per position"
+            f"{where}: dtype {x.dtype} is not numeric: encode it as numbers, or give feature dicts per {words.site}"
         )
-    return x.tocsr() if sp.issparse(x) else x
+    return read_csr(x, where) if sp.issparse(x) and x.format != "csr" else x  # many are checked together, when stacked
 
 
 def _numbers(x: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
@@ -217,34 +261,39 @@ def _numbers(x: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
 
 
 def _check_alike(blocks: list[Any], name: str) -> None:
+    """All dense or all sparse, and of one width; those of no position may be anything."""
     names = {True: "sparse", False: "dense"}
-    is_sparse, width = sp.issparse(blocks[0]), blocks[0].shape[1]
-    for i, block in enumerate(blocks):
-        if sp.issparse(block) != is_sparse:
+    present = [i for i, block in enumerate(blocks) if block.shape[0]]
+    for i in present:
+        first, block = blocks[present[0]], blocks[i]
+        if sp.issparse(block) != sp.issparse(first):
+            mine, others = names[sp.issparse(block)], names[sp.issparse(first)]
+            raise ValueError(f"{name}, sample {i}: {mine}, but sample {present[0]} is {others}: give all the same way")
+        if block.shape[1] != first.shape[1]:
             raise ValueError(
-                f"{name}, sample {i}: {names[not is_sparse]}, but sample 0 is {names[is_sparse]}: give all the same way"
+                f"{name}, sample {i}: {block.shape[1]} features, but sample {present[0]} has {first.shape[1]}"
             )
-        if block.shape[1] != width:
-            raise ValueError(f"{name}, sample {i}: {block.shape[1]} features, but sample 0 has {width}")
 
 
-def _vectorize(X: Any, vectorizer: DictEncoder | None, name: str) -> tuple[CodedRows | sp.csr_matrix, np.ndarray]:
+def _vectorize(
+    X: Any, vectorizer: DictEncoder | None, name: str, words: Words
+) -> tuple[CodedRows | sp.csr_matrix, np.ndarray]:
     """Rows of feature dicts, canonical, and where sequences begin; a matrix of scipy where features are learned."""
     if vectorizer is None:
         raise ValueError(
             f"{name} holds feature dicts or attributes, but the model was fitted without: give arrays as in fit"
         )
     for i, sample in enumerate(X):
-        _check_tokens(sample, f"{name}, sample {i}")
+        _check_tokens(sample, f"{name}, sample {i}", words)
     offsets, tokens = _offsets_of(list(map(len, X))), list(chain.from_iterable(X))
     fitted = hasattr(vectorizer, "vocabulary_")
     try:
         coded = vectorizer.encode(tokens) if fitted else vectorizer.fit_encode(tokens)
     except (TypeError, ValueError, OverflowError) as error:
-        _raise_for_token(tokens, offsets, name)
+        _raise_for_token(tokens, offsets, name, words)
         raise _retold(error, name) from error
     rows = CodedRows(*coded, len(vectorizer.feature_names_))
-    _check_shape(rows.shape, name)
+    _check_shape(rows.shape, name, words)
     return rows if fitted else as_csr(rows), offsets
 
 
@@ -255,25 +304,23 @@ def as_csr(rows: CodedRows) -> sp.csr_matrix:
     return matrix
 
 
-def _check_tokens(sample: Any, where: str) -> None:
+def _check_tokens(sample: Any, where: str, words: Words) -> None:
     if not isinstance(sample, (list, tuple, np.ndarray)):
         raise TypeError(f"{where}: expected a list of feature dicts, got {type(sample).__name__}")
-    if len(sample) == 0:
-        _check_shape((0,), where)
-    wanted = Mapping if isinstance(sample[0], Mapping) else LISTS
+    wanted = Mapping if len(sample) and isinstance(sample[0], Mapping) else LISTS
     if not all(issubclass(kind, wanted) for kind in set(map(type, sample))):
         t = next(t for t, token in enumerate(sample) if not isinstance(token, wanted))
         what = "a feature dict" if wanted is Mapping else "a feature dict or a list of attributes"
-        raise TypeError(f"{where}, position {t}: expected {what}, got {type(sample[t]).__name__}")
+        raise TypeError(f"{where}, {words.site} {t}: expected {what}, got {type(sample[t]).__name__}")
 
 
-def _raise_for_token(tokens: list[Any], offsets: np.ndarray, name: str) -> None:
+def _raise_for_token(tokens: list[Any], offsets: np.ndarray, name: str, words: Words) -> None:
     """Name the position whose features cannot be read, tried one by one."""
     for row, token in enumerate(tokens):
         try:
             DictEncoder().fit_encode([token])
         except (TypeError, ValueError, OverflowError) as error:
-            raise _retold(error, place_of(name, offsets, row)) from error
+            raise _retold(error, place_of(name, offsets, row, words)) from error
 
 
 def _join_dense(blocks: list[np.ndarray]) -> np.ndarray:
@@ -284,35 +331,17 @@ def _join_dense(blocks: list[np.ndarray]) -> np.ndarray:
         return np.concatenate(blocks, out=rows, casting="unsafe")  # without out, Fortran blocks give Fortran order
 
 
-def _join_csr(blocks: list[Any], name: str) -> sp.csr_matrix:
-    """Stack CSR matrices by their three arrays: scipy's vstack checks each block, at many times the cost."""
-    sizes = [int(block.indptr[-1]) for block in blocks]
-    if len(blocks) == 1:
-        data, indices, indptr = blocks[0].data[: sizes[0]], blocks[0].indices[: sizes[0]], blocks[0].indptr
-    else:
-        data = np.concatenate(
-            [block.data[:size] for block, size in zip(blocks, sizes, strict=True)], dtype=np.float64, casting="unsafe"
-        )
-        indices = np.concatenate([block.indices[:size] for block, size in zip(blocks, sizes, strict=True)])
-        indptr = np.concatenate([np.zeros(1, np.int64), *(block.indptr[1:] for block in blocks)])
-        indptr[1:] += np.repeat(_offsets_of(sizes)[:-1], [block.shape[0] for block in blocks])
-    width = blocks[0].shape[1]
-    intact = indptr[0] == 0 and indptr[-1] == len(data) == len(indices) and bool(np.all(indptr[1:] >= indptr[:-1]))
-    if not intact or (len(indices) and (indices.min() < 0 or indices.max() >= width)):
-        raise ValueError(f"{name}: corrupt CSR matrix: indptr must not fall, indices must lie in [0, {width})")
-
-    data = as_float64(data)
-    rows = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, width))
-    if not rows.has_canonical_format:
-        rows = rows.copy()  # sorting works in place, and the arrays may be the caller's
-        rows.sum_duplicates()
+def _join_csr(blocks: list[Any], offsets: np.ndarray, name: str) -> sp.csr_matrix:
+    present = np.flatnonzero(np.diff(offsets))
+    rows = stack_csr(blocks, lambda i: name if len(blocks) == 1 else f"{name}, sample {present[i]}")
     # Set last: scipy's constructors give both index arrays the same dtype.
-    rows.indices = rows.indices.astype(np.int32 if width <= np.iinfo(np.int32).max else np.int64, copy=False)
+    narrow = rows.shape[1] <= np.iinfo(np.int32).max
+    rows.indices = rows.indices.astype(np.int32 if narrow else np.int64, copy=False)
     rows.indptr = rows.indptr.astype(np.int64, copy=False)
     return rows
 
 
-def _check_finite(rows: Any, offsets: np.ndarray, name: str) -> None:
+def _check_finite(rows: Any, offsets: np.ndarray, name: str, words: Words) -> None:
     is_sparse = not isinstance(rows, np.ndarray)
     values = rows.data if is_sparse else rows.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -327,5 +356,5 @@ def _check_finite(rows: Any, offsets: np.ndarray, name: str) -> None:
                 row, column = int(np.searchsorted(rows.indptr, k, side="right")) - 1, rows.indices[k]
             what = "NaN" if np.isnan(values[k]) else "infinity or a value too large for float64"
             raise ValueError(
-                f"{place_of(name, offsets, row)}: {name} contains {what} (feature {column}): impute or drop"
+                f"{place_of(name, offsets, row, words)}: {name} contains {what} (feature {column}): impute or drop"
             )

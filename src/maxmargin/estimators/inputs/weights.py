@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..._parameters import check_choice
-from .arrays import as_float64
+from .arrays import as_any_array, as_float64
 
 LOSSES = {"hamming": True, "hamming_sum": False}  # whether the loss is divided by the size of the sample
 
 
 def check_sample_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> np.ndarray:
     """One finite, non-negative float64 weight per sample, not all zero; None gives ones, a number is repeated."""
+    if n == 0:
+        raise ValueError("X is empty: found 0 sample(s) while a minimum of 1 is required.")
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight)
+    weights = as_any_array(sample_weight, name)
     if weights.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got dtype {weights.dtype}")
     if weights.ndim == 0:
@@ -46,7 +48,10 @@ def check_cost_matrix(cost_matrix: Any, n_labels: int) -> np.ndarray | None:
     """A (K, K) matrix of costs >= 0 with a zero diagonal, or None."""
     if cost_matrix is None:
         return None
-    cost = np.asarray(cost_matrix, np.float64)
+    cost = as_any_array(cost_matrix, "cost_matrix")
+    if cost.dtype.kind not in "biuf":
+        raise ValueError(f"cost_matrix must hold real numbers, got {cost.dtype}")
+    cost = as_float64(cost)
     if cost.shape != (n_labels, n_labels):
         raise ValueError(f"cost_matrix has shape {cost.shape}, but {n_labels} classes need {(n_labels, n_labels)}")
     if not np.all(np.isfinite(cost)) or np.any(cost < 0) or np.any(np.diag(cost) != 0):
@@ -72,7 +77,7 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, wei
         values = weight.sum() / (len(labels) * np.bincount(codes, weight))
     else:
         raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}')
-    weights = np.asarray(values)
+    weights = as_any_array(values, "class_weight")
     if weights.dtype.kind not in "biuf" or not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}")
     return weights.astype(np.float64)

@@ -12,6 +12,20 @@ from ..graphs import read_graphs
 from .elimination import Buckets, plan_buckets
 
 
+class TooWide(ValueError):
+    """A graph whose junction tree would take too much time and memory.
+
+    Examples
+    --------
+    >>> from maxmargin.inference import TooWide, make_junction_plan
+    >>> try:
+    ...     make_junction_plan([0, 3], [0, 3], [0, 1, 2], [1, 2, 0], 4, shared=True, max_width=1)
+    ... except TooWide as error:
+    ...     print(str(error)[:42])
+    sample 0: its graph has a width of 2 or mo
+    """
+
+
 class JunctionPlan(NamedTuple):
     """Graphs of low tree-width. Beyond what `Graphs` have there are eliminations, one for each distinct graph.
 
@@ -131,13 +145,13 @@ def _limits(i: int, counts: list[int], max_width: int, max_states: int) -> Calla
 
     def check(v, left):
         if len(left) > max_width:
-            raise ValueError(
+            raise TooWide(
                 f"sample {i}: its graph has a width of {len(left)} or more (in a min-fill order), the limit is "
                 f"max_width={max_width}; the cost grows exponentially with it. Raise the limit, {advice}"
             )
         states = math.prod(counts[u] for u in (v, *left))
         if states > max_states:
-            raise ValueError(
+            raise TooWide(
                 f"sample {i}: a clique of {len(left) + 1} nodes of its graph has {states} labelings, more than "
                 f"{max_states}: {advice}"
             )

@@ -29,7 +29,7 @@ def make_chains(
         return sites, *_with_features(sites.offsets, mask, edge_matrix)
     links = Successive(np.where(mask.allowed, 0.0, -np.inf) if not mask.allowed.all() else np.empty((0, 0)))
     start, end = np.where(mask.start, 0.0, -np.inf), np.where(mask.end, 0.0, -np.inf)
-    return sites, links, ChainPlan(sites.offsets, start, end, int(np.diff(sites.offsets).max()))
+    return sites, links, ChainPlan(sites.offsets, start, end, int(np.diff(sites.offsets).max(initial=0)))
 
 
 def _with_features(offsets: np.ndarray, mask: TransitionMask, edge_matrix: Any) -> tuple[Any, Any]:
@@ -41,7 +41,7 @@ def _with_features(offsets: np.ndarray, mask: TransitionMask, edge_matrix: Any) 
     links = links_of(plan, n_labels, mask.allowed, edge_matrix)
     if not (mask.start.all() and mask.end.all()):
         ends = np.where(mask.start, 0.0, -np.inf), np.where(mask.end, 0.0, -np.inf)
-        plan = Bounded(plan, *ends, int(lengths.max()))
+        plan = Bounded(plan, *ends, int(lengths.max(initial=0)))
     return links, plan
 
 
