@@ -114,7 +114,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         encoded = self.encode(X, y, **given)
         solver = encoded.solver(self.solver)
         if lam is None and isinstance(self.lam, str):
-            found = self._chosen(X, y, **given)
+            found = self._cross_validated(X, y, **given)
             lam = found["lam_"]
         root = self._init_callback_context(max_subtasks=None)
         told = {"estimator": self, "X": X, "y": y}
@@ -147,7 +147,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self._become(attributes)
         warn_of(result, lam, self.tol)
 
-    def _chosen(self, X: Any, y: Any, **given: Any) -> dict[str, Any]:
+    def _cross_validated(self, X: Any, y: Any, **given: Any) -> dict[str, Any]:
         """The lam of cross-validation, and what was seen of others."""
         if self.lam != "cv":
             raise ValueError(f'lam must be a number > 0, "cv" or None, got {self.lam!r}')
