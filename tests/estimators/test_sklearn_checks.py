@@ -71,7 +71,7 @@ def expected_failures(estimator):
         MulticlassSVM(class_weight="balanced", tol=0.1),
         ChainSVM(),
         ChainSVM(lam=1.0, solver="fw", loss="hamming_sum", fit_intercept=False, fit_boundary=False),
-        MulticlassSVMCV(cv=2, lams=[0.1, 1.0], tol=0.1),
+        MulticlassSVMCV(cv=2, tol=0.1),
         ChainSVMCV(cv=[([0], [0])], lams=[1.0], tol=0.1),  # the one sequence that a 2-d X is
     ],
     expected_failed_checks=expected_failures,
