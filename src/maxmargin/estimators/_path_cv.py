@@ -33,7 +33,8 @@ NOT_THEIRS = {"lam", "warm_start"}  # parameters of the single estimator that me
 # Measured on three sets and shown on others: docs/path.md.
 FOLDS, EPS = 3, 0.5
 FACTOR, ABOVE, MOST = 3.0, 2, 25  # values of lam: a factor apart, from FACTOR**ABOVE times that of lam=None, at most
-PATIENCE, LEVEL, CLEARLY = 2, 6, 0.002  # values after the best, or all alike, or a score clearly lower are enough
+PATIENCE, LEVEL = 2, 4  # so many other scores after the best, or values of lam, are enough
+CLEARLY, PRECISELY = 0.002, 0.005  # shares of the score
 
 
 def choose_lam(
@@ -168,7 +169,8 @@ class _Search:
                 if not all(self._advance(path) for path in paths):
                     self.stopped = True
                     return
-                self.scores[lam] = [self._score(*pair) for pair in zip(self.folds, paths, strict=True)]
+                before = walked[-1] if walked else [None] * len(paths)
+                self.scores[lam] = [self._score(*each) for each in zip(self.folds, paths, before, strict=True)]
                 walked.append(self.scores[lam])
                 bar.update()
                 bar.set_postfix_str(f"lam {lam:.2e}: {self._mean(lam):.4f}")
@@ -192,8 +194,11 @@ class _Search:
             raise KeyboardInterrupt
         return len(path) > known
 
-    def _score(self, fold: _Fold, path: Path) -> float:
+    def _score(self, fold: _Fold, path: Path, before: float | None) -> float:
+        """The score under the last lam; `before`: that under the lam before."""
         lam = float(path.breakpoints[-1])
+        if before is not None and np.array_equal(path.weights(-1), path.weights(-2)):
+            return before
         model = fold.encoded.model(path.weights(-1), lam_=lam).set_params(lam=lam)
         score = float(self.scorer(model, fold.X, fold.y, **fold.given))
         if np.isnan(score):
@@ -222,15 +227,17 @@ class _Search:
 def is_past_best(scores: np.ndarray) -> bool:
     """Whether to look no further: scores, of shape (values of lam, folds), will hardly get better than they were.
 
-    Folds differ more among each other than under two lam, so a lam is judged by what each fold loses by it.
+    Folds differ more among each other than under two lam, so a lam is judged by what each fold loses by it. One that is
+    clearly worse ends the search, and one that is no better where that is known precisely. Weights that serve the next
+    lam, too, say nothing new.
     """
     mean = scores.mean(axis=1)
     best, last = int(np.argmax(mean)), len(mean) - 1
-    lost = scores[best] - scores[last]
+    lost, unit = scores[best] - scores[last], abs(mean[best])
     error = float(np.std(lost, ddof=1)) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
-    # where all are alike, no weights may have been for anything yet
-    patience = LEVEL if np.all(mean == mean[0]) else PATIENCE
-    return last - best >= patience or bool(lost.mean() > max(error, CLEARLY * abs(mean[best])))
+    others = int(np.any(np.diff(scores[best:], axis=0) != 0.0, axis=1).sum())
+    is_worse = lost.mean() > max(error, CLEARLY * unit) or (lost.mean() >= 0.0 and error <= PRECISELY * unit)
+    return last - best >= LEVEL or others >= PATIENCE or (others > 0 and bool(is_worse))
 
 
 def _labels_in(y: Any) -> np.ndarray:
