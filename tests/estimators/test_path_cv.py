@@ -32,8 +32,19 @@ def test_the_lam_chosen_is_the_best(cls):
     assert np.all(np.diff(model.lams_) < 0)
     assert model.scores_.shape == (3, len(model.lams_))
     mean = model.scores_.mean(axis=0)
-    assert model.lam_ == model.lams_[np.flatnonzero(mean == mean.max())[0]]
+    lost = model.scores_[:, [np.argmax(mean)]] - model.scores_
+    alike = model.lams_[lost.mean(axis=0) <= lost.std(axis=0, ddof=1) / np.sqrt(3)]
+    usual = single_of(model).fit(X, y).lam_
+    assert model.lam_ == alike[np.argmin(np.abs(np.log(alike / usual)))]
     assert model.path_oracle_calls_ > 0
+
+
+@BOTH
+def test_of_given_values_the_best_is_chosen(cls):
+    X, y = make_data(cls)
+    model = make_cv(cls, cv=3, lams=[3.0, 1.0, 0.1, 0.01]).fit(X, y)
+    mean = model.scores_.mean(axis=0)
+    assert model.lam_ == model.lams_[np.flatnonzero(mean == mean.max())[0]]
 
 
 @BOTH
@@ -78,7 +89,9 @@ def test_the_search_follows_the_scores(target):
         return -abs(np.log(model.lam) - target)
 
     model = make_cv(ChainSVMCV, scoring=peaked, eps=0.01, tol=1e-4).fit(X, y)  # so that no weights serve two lam
-    assert abs(np.log(2.0 * model.lam_) - target) <= np.log(3.0) / 2 + 1e-9  # half of the samples, twice the lam
+    assert abs(np.log(2.0 * model.lam_) - target) <= np.log(
+        3.0
+    )  # half of the samples, twice the lam; neighbours may be alike
     assert model.lams_[0] > model.lam_ > model.lams_[-1]
 
 

@@ -32,7 +32,7 @@ NOT_THEIRS = {"lam", "warm_start"}  # parameters of the single estimator that me
 
 # Measured on three sets and shown on others: docs/path.md.
 FOLDS, EPS = 3, 0.5
-FACTOR, ABOVE, MOST = 3.0, 2, 25  # values of lam: a factor apart, from FACTOR**ABOVE times that of lam=None, at most
+FACTOR, ABOVE, MOST = 3.0, 1, 25  # values of lam: a factor apart, from FACTOR**ABOVE times that of lam=None, at most
 PATIENCE, LEVEL = 2, 4  # so many other scores after the best, or values of lam, are enough
 CLEARLY, PRECISELY = 0.002, 0.005  # shares of the score
 
@@ -53,8 +53,9 @@ def choose_lam(
     """Choose lam by cross-validation.
 
     All folds go down side by side, each solved to a gap of `eps` times its objective from where the larger lam left
-    off, until the mean score falls. The lam of the best mean is chosen, of several the largest. Every lam is that of
-    all data: with the fewer samples of a fold it is larger in proportion, so that ``C = 1/(lam n)`` is compared.
+    off, until the mean score falls. Of the values that cannot be told from the best, the one nearest to the default is
+    chosen; of those given, the best, of several the largest. Every lam is that of all data: with the fewer samples of a
+    fold it is larger in proportion, so that ``C = 1/(lam n)`` is compared.
 
     Parameters
     ----------
@@ -144,11 +145,11 @@ class _Search:
         self.folds, self.allowed, self.scorer, self.single = folds, allowed, scorer, single
         self.scores: dict[float, list[float]] = {}  # by lam: of all folds
         self.paths: list[Path] = []
-        self.began, self.stopped = time.perf_counter(), False
+        self.began, self.stopped, self.searched = time.perf_counter(), False, False
 
     def go_down(self, usual: float) -> None:
         """From a lam that is large until scores fall; and up, if that was not large enough."""
-        first = usual * FACTOR**ABOVE
+        first, self.searched = usual * FACTOR**ABOVE, True
         self.compare(tuple(first / FACTOR**k for k in range(MOST)), patient=False)
         while not self.stopped and self.scores and max(self.scores, key=self._mean) == max(self.scores):
             if len(self.scores) > 2 * MOST:
@@ -205,6 +206,16 @@ class _Search:
             raise ValueError(f"scoring gave NaN at lam = {lam:g}")
         return score
 
+    def choice(self, usual: float) -> float:
+        """The value of the best mean; where the search found values itself, that nearest to the usual one among those
+        that the folds cannot tell from the best: what each loses by it is less than the standard error."""
+        best = max(sorted(self.scores, reverse=True), key=self._mean, default=usual)
+        if not self.searched or not self.scores:
+            return best
+        lost = {lam: np.subtract(self.scores[best], scores) for lam, scores in self.scores.items()}
+        alike = [lam for lam, loss in lost.items() if loss.mean() <= standard_error(loss)]
+        return min(alike, key=lambda lam: abs(np.log(lam / usual)))
+
     def found(self, usual: float) -> dict[str, Any]:
         """The attributes; `usual` is what lam is where no value could be judged."""
         lams = sorted(self.scores, reverse=True)
@@ -216,12 +227,17 @@ class _Search:
                 f"choosing lam ended by max_passes or max_seconds before {judged}", ConvergenceWarning, stacklevel=4
             )
         return {
-            "lam_": max(lams, key=self._mean, default=usual),
+            "lam_": self.choice(usual),
             "lams_": np.array(lams),
             "scores_": np.array([self.scores[lam] for lam in lams]).reshape(len(lams), len(self.folds)).T,
             "path_passes_": sum(float(path.passes.sum()) for path in self.paths),
             "path_oracle_calls_": sum(int(path.oracle_calls.sum()) for path in self.paths),
         }
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Of their mean."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
 def is_past_best(scores: np.ndarray) -> bool:
@@ -234,7 +250,7 @@ def is_past_best(scores: np.ndarray) -> bool:
     mean = scores.mean(axis=1)
     best, last = int(np.argmax(mean)), len(mean) - 1
     lost, unit = scores[best] - scores[last], abs(mean[best])
-    error = float(np.std(lost, ddof=1)) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
+    error = standard_error(lost)
     others = int(np.any(np.diff(scores[best:], axis=0) != 0.0, axis=1).sum())
     is_worse = lost.mean() > max(error, CLEARLY * unit) or (lost.mean() >= 0.0 and error <= PRECISELY * unit)
     return last - best >= LEVEL or others >= PATIENCE or (others > 0 and bool(is_worse))

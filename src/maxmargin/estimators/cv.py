@@ -25,7 +25,7 @@ class ChainSVMCV(PathCV, ChainSVM):
     Parameters
     ----------
     lams : iterable of float or None, default=None
-        The values to compare, all of them; None: a factor of 3 apart, from 9 times what ``lam=None`` means to where
+        The values to compare, all of them; None: a factor of 3 apart, from 3 times what ``lam=None`` means to where
         the mean score falls, and larger ones if it was best at the first.
     eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
@@ -82,7 +82,8 @@ class ChainSVMCV(PathCV, ChainSVM):
     Attributes
     ----------
     lam_ : float
-        That with the best mean score, of several the largest; the model is fitted with it to all data.
+        That with the best mean score, or nearest to what ``lam=None`` means among those that folds cannot tell from it;
+        with `lams` the best, of several the largest. The model is fitted with it to all data.
     scaling_ : Scaling
         What features and losses were divided by.
     lams_ : array of shape (L,)
@@ -221,7 +222,7 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     Parameters
     ----------
     lams : iterable of float or None, default=None
-        The values to compare, all of them; None: a factor of 3 apart, from 9 times what ``lam=None`` means to where
+        The values to compare, all of them; None: a factor of 3 apart, from 3 times what ``lam=None`` means to where
         the mean score falls, and larger ones if it was best at the first.
     eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
@@ -270,7 +271,8 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     Attributes
     ----------
     lam_ : float
-        That with the best mean score, of several the largest; the model is fitted with it to all data.
+        That with the best mean score, or nearest to what ``lam=None`` means among those that folds cannot tell from it;
+        with `lams` the best, of several the largest. The model is fitted with it to all data.
     scaling_ : Scaling
         What features and losses were divided by.
     lams_ : array of shape (L,)
