@@ -16,6 +16,7 @@ from ..parts.samplers import Sampling, as_sampling
 from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, fitted_step, traits
 from ..engine import Engine
 from .engine import BlockEngine, Parts
+from .pieces import PiecesEngine
 from .working_set import WorkingSetEngine
 
 
@@ -54,6 +55,9 @@ class BlockFrankWolfe(Solver):
         For structures in plain Python: ask the oracle for all samples, list what it answers, and work through the
         outputs listed, by compiled steps, before it is asked again. Passes are then those of the oracle, and each comes
         with an exact value.
+    pieces : int or None, default=None
+        For chains: cut those that are longer into pieces of at most so many positions, each a block of its own. The
+        certificate stays that of the whole. When its gap stops falling, pieces become longer.
 
     Examples
     --------
@@ -68,7 +72,9 @@ class BlockFrankWolfe(Solver):
 
     @property
     def family(self) -> str:  # type: ignore[override]
-        return WorkingSetEngine.family if self.working_set else BlockEngine.family
+        if self.working_set:
+            return WorkingSetEngine.family
+        return BlockEngine.family if self.pieces is None else PiecesEngine.family
 
     def __init__(
         self,
@@ -85,6 +91,7 @@ class BlockFrankWolfe(Solver):
         positive: Any = None,
         acceleration: str | Catalyst | None = None,
         working_set: bool = False,
+        pieces: int | None = None,
     ):
         self.sampling = sampling
         self.averaging = averaging
@@ -98,6 +105,7 @@ class BlockFrankWolfe(Solver):
         self.positive = positive
         self.acceleration = acceleration
         self.working_set = working_set
+        self.pieces = pieces
 
     def requires(self) -> set[Need]:
         return super().requires() | traits(self.chosen_step()).requires
@@ -105,6 +113,8 @@ class BlockFrankWolfe(Solver):
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> Engine:
         if self.working_set:
             return WorkingSetEngine(problem, lam, self.box(problem), n_jobs, self.parts)
+        if self.pieces is not None:
+            return PiecesEngine(problem, lam, self.box(problem), n_jobs, self.parts, self.pieces)
         return BlockEngine(problem, lam, self.box(problem), n_jobs, self.parts(problem))
 
     def parts(self, problem: Any) -> Parts:

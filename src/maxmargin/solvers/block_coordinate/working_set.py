@@ -26,7 +26,7 @@ SHARE, LOOKS = 0.1, 30
 PASSES_A_LOOK = 3
 
 # Samples are asked for this share of all at a time: early, the first answers make better questions of the next.
-CHUNKS = 8
+CHUNKS = 4
 
 
 def list_pass(problem, work, source, listing, w, blocks, k, hinges):
