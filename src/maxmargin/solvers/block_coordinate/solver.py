@@ -7,6 +7,7 @@ from typing import Any
 from ...structures.needs import Need
 from ..base import Solver
 from ..catalyst import Catalyst, as_catalyst
+from ..engine import Engine
 from ..parts.averaging import check_averaging
 from ..parts.cache import Cache, as_cache, growing_memory, rule_of
 from ..parts.choice import as_part
@@ -14,7 +15,6 @@ from ..parts.lengths import FixedLength
 from ..parts.memory import Memory, NoMemory
 from ..parts.samplers import Sampling, as_sampling
 from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, fitted_step, traits
-from ..engine import Engine
 from .engine import BlockEngine, Parts
 from .pieces import PiecesEngine
 from .working_set import WorkingSetEngine

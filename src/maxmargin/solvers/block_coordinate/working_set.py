@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...structures.listed import Listing, ListedProblem, extended
+from ...structures.listed import ListedProblem, Listing, extended
 from ...structures.verbs import find_potentials, new_work, truth_value
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint
@@ -88,6 +88,7 @@ class WorkingSetEngine(Engine):
     def new_inner(self, state: State | None) -> ListedEngine:
         listed = self.listing.problem
         inner = ListedEngine(listed, self.lam, self.objective.box, None, self.make_parts(listed))
+        inner.posed = self.problem  # what is listed grows, and does not tell problems apart
         inner.start(state, self.draws.rng if state is None else None)
         inner.prepare()
         return inner
