@@ -111,7 +111,7 @@ class PiecesEngine(Engine):
             self.inner = self.of_length(state.longest)
         self.longest, self.due = state.longest, state.due
         self.reference = state.reference if self.continues(state) else (self.steps, np.inf)
-        self.inner.start(state.steps_state, None)
+        self.inner.start(state.steps_state, None if self.draws is state.draws else self.draws.rng)
 
     @property
     def steps_state(self) -> State:

@@ -82,14 +82,14 @@ class WorkingSetEngine(Engine):
     def resume(self, state: State) -> None:
         self.listing, self.w, self.hinges = state.listing, state.w, state.hinges
         if state.steps_state is not None:
-            self.inner = self.new_inner(state.steps_state)
+            self.inner = self.new_inner(state.steps_state, reseeded=self.draws is not state.draws)
             self.point = self.inner.best_point()
 
-    def new_inner(self, state: State | None) -> ListedEngine:
+    def new_inner(self, state: State | None, reseeded: bool = True) -> ListedEngine:
         listed = self.listing.problem
         inner = ListedEngine(listed, self.lam, self.objective.box, None, self.make_parts(listed))
         inner.posed = self.problem  # what is listed grows, and does not tell problems apart
-        inner.start(state, self.draws.rng if state is None else None)
+        inner.start(state, int(self.draws.rng.integers(2**31)) if reseeded else None)  # randomness of its own
         inner.prepare()
         return inner
 
