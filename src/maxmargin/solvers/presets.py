@@ -19,7 +19,7 @@ from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
 
 # Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
-PIECE, SHORTEST_PIECE = 2.0, 40
+PIECE, SHORTEST_PIECE = 1.5, 40
 
 # An argmax that costs this many times the rest of a step is worth saving by a cache.
 EXPENSIVE = 4.0

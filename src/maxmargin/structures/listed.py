@@ -89,18 +89,19 @@ class Listing:
         self.counts = np.ones(n, np.int64)
         self.begins, self.ends, self.losses = np.zeros((n, 1), np.int64), np.zeros((n, 1), np.int64), np.zeros((n, 1))
         self.indices, self.values, self.used = np.empty(0, np.int64), np.empty(0), 0
-        self.known: list[set[bytes]] = [{_name(0.0, np.empty(0, np.int64), np.empty(0))} for _ in range(n)]
+        truth = _name(0.0, np.empty(0, np.int64), np.empty(0))
+        self.known: list[dict[bytes, int]] = [{truth: 0} for _ in range(n)]  # places by name
 
     def remember(self, problem: Any, work: Any, i: int, k: int) -> int:
-        """List the corner, unless it is; as memories do, it returns its place, here that of the newest output."""
+        """List the corner, unless it is; as memories do, it returns its place."""
         feature, loss = combine(1.0, work.corner.feature, -1.0, problem.truth[i]), work.corner.loss
         kept = feature.values != 0.0
         indices, values = feature.indices[kept], feature.values[kept]
         name = _name(loss, indices, values)
         if name not in self.known[i]:
-            self.known[i].add(name)
+            self.known[i][name] = int(self.counts[i])
             self._add(i, loss, indices, values)
-        return int(self.counts[i]) - 1
+        return self.known[i][name]
 
     def _add(self, i: int, loss: float, indices: np.ndarray, values: np.ndarray) -> None:
         slot, end = int(self.counts[i]), self.used + len(indices)
@@ -113,6 +114,31 @@ class Listing:
         self.indices[self.used : end], self.values[self.used : end] = indices, values
         self.begins[i, slot], self.ends[i, slot], self.losses[i, slot] = self.used, end, loss
         self.used, self.counts[i] = end, slot + 1
+
+    @property
+    def nbytes(self) -> int:
+        """Of the features listed."""
+        return 16 * self.used
+
+    def keep(self, masses: np.ndarray) -> np.ndarray:
+        """Forget the outputs without mass, but the true ones; returns the masses in their new places."""
+        kept = widened(masses, self.losses.shape[1]) > 0.0
+        kept[:, 0] = True
+        places, (rows, old) = np.cumsum(kept, axis=1) - 1, np.nonzero(kept)
+        new, sizes = places[rows, old], (self.ends - self.begins)[rows, old]
+        ends = np.cumsum(sizes)
+        entries = np.arange(ends[-1]) + np.repeat(self.begins[rows, old] - (ends - sizes), sizes)
+        self.indices, self.values, self.used = self.indices[entries], self.values[entries], int(ends[-1])
+        moved, losses = np.zeros_like(self.losses), self.losses[rows, old]
+        moved[rows, new] = widened(masses, self.losses.shape[1])[rows, old]
+        for table, filled in ((self.begins, ends - sizes), (self.ends, ends), (self.losses, losses)):
+            table[:] = 0
+            table[rows, new] = filled
+        self.counts = kept.sum(axis=1)
+        self.known = [
+            {name: int(places[i, j]) for name, j in names.items() if kept[i, j]} for i, names in enumerate(self.known)
+        ]
+        return moved
 
     @property
     def problem(self) -> ListedProblem:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, get_solver
+from maxmargin.solvers.block_coordinate import working_set
 from maxmargin.structures import make_multiclass_problem
 from maxmargin.structures.listed import Listing
 from maxmargin.structures.verbs import (
@@ -93,6 +94,17 @@ def test_listed_outputs_have_the_values_of_the_structure():
                 add_block(listed, blocks, work, i, 0.7, 1.0, nothing)
             assert ours == pytest.approx(theirs)
             assert not nothing.any()
+
+
+@pytest.mark.parametrize("step", ["pairwise", "fw"])
+def test_outputs_without_mass_are_forgotten_when_memory_is_short(step, monkeypatch):
+    pair, tol = subsets_pair(), 1e-2 if step == "fw" else 1e-6
+    plain = solver_of(step=step).solve(pair.problem, 0.01, tol=tol, random_state=0)
+    monkeypatch.setattr(working_set, "MOST_BYTES", 0)
+    result = solver_of(step=step).solve(pair.problem, 0.01, tol=tol, random_state=0)
+    assert result.gap <= tol
+    assert result.primal == pytest.approx(plain.primal, abs=tol)
+    assert result.history["outputs"][-1] < plain.history["outputs"][-1]
 
 
 def test_goes_on_as_if_it_had_not_stopped():

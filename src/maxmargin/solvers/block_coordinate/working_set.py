@@ -17,13 +17,16 @@ from ...structures.listed import ListedProblem, Listing, extended
 from ...structures.verbs import find_potentials, new_work, truth_value
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint
-from ..parts.memory import find_in
+from ..parts.memory import find_in, renumbered
 from ..passes import ORACLE
 from .engine import BlockEngine, Parts
 
 # Passes over the outputs listed end when their gap is this share of the gap known, or after so many looks at it.
 SHARE, LOOKS = 0.1, 30
 PASSES_A_LOOK = 3
+
+# Outputs without mass are forgotten when the features listed take more than this.
+MOST_BYTES = 1e9
 
 # Samples are asked for this share of all at a time: early, the first answers make better questions of the next.
 CHUNKS = 4
@@ -48,6 +51,11 @@ class ListedEngine(BlockEngine):
         self.blocks = extended(problem, self.blocks)
         self.averaging = self.new_averaging()
         self.certify()
+
+    def move_masses(self, masses: np.ndarray) -> None:
+        """The same masses, of outputs with other numbers."""
+        self.blocks = self.blocks._replace(node=masses)
+        self.memory = renumbered(self.memory, masses)
 
     def passes_on(self, count: int) -> None:
         goal = self.steps + count * self.n
@@ -95,6 +103,8 @@ class WorkingSetEngine(Engine):
 
     def ask(self, blocks: np.ndarray) -> None:
         """What the oracle answers for these samples is listed."""
+        if self.inner is not None and self.listing.nbytes > MOST_BYTES:
+            self.inner.move_masses(self.listing.keep(self.inner.blocks.node))
         list_pass(self.problem, self.passes.work, ORACLE, self.listing, self.w, blocks, self.steps, self.hinges)
         self.oracle_calls += len(blocks)
 
