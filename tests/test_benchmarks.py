@@ -37,7 +37,19 @@ needs_data = pytest.mark.skipif(
 @needs_data
 @pytest.mark.parametrize(
     "name",
-    ["iteration", "multiclass", "ocr", "conll2000", "kernels", "slow_oracle", "path", "inference", "boxes", "poses"],
+    [
+        "iteration",
+        "multiclass",
+        "ocr",
+        "conll2000",
+        "kernels",
+        "slow_oracle",
+        "path",
+        "inference",
+        "boxes",
+        "poses",
+        "auto",
+    ],
 )
 def test_benchmark_runs(name, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
@@ -46,6 +58,8 @@ def test_benchmark_runs(name, monkeypatch, capsys):
     module = importlib.import_module(f"benchmarks.{name}")
     if name == "path":
         monkeypatch.setattr(module, "TASKS", (module.letters,))  # cuts run below, interpreted
+    if name == "auto":
+        monkeypatch.setattr(module, "DATA", [one for one in module.DATA if one.name in ("dates", "word alignment")])
     if name == "multiclass":
         monkeypatch.setattr(module, "N_SAMPLES", 300)
     assert_runs(name, module, monkeypatch, capsys)

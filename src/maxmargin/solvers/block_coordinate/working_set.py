@@ -101,6 +101,14 @@ class WorkingSetEngine(Engine):
         inner.prepare()
         return inner
 
+    def prepare(self) -> None:
+        """Compile or load what the steps need, on a list of true outputs."""
+        listed = Listing(self.problem).problem
+        parts = self.make_parts(listed)._replace(averages=False)  # accelerated steps keep no averages of blocks
+        trial = ListedEngine(listed, self.lam, self.objective.box, None, parts)
+        trial.start(None, 0)
+        trial.prepare()
+
     def ask(self, blocks: np.ndarray) -> None:
         """What the oracle answers for these samples is listed."""
         if self.inner is not None and self.listing.nbytes > MOST_BYTES:
