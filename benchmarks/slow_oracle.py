@@ -2,7 +2,7 @@
 
 The structure is written to the plain protocol of docs/own_structure.md: OCR-small as chains, the argmax through the
 library's compiled inference, and a wait of 1 ms. Counted are the oracle calls, certificates included, to 1 % of the
-first gap at lam = 1/n: those of `auto`, which times the oracle and takes accelerated pairwise steps and a cache, and
+first gap at lam = 1/n: those of `auto`, which works through all answers before it asks again, and
 those of plain Frank-Wolfe steps on blocks drawn uniformly. The latter are over a million, so they are counted on the
 built-in structure of the same problem, which spares the wait. --quick takes 60 words.
 Run: python -m benchmarks.slow_oracle [--quick]

@@ -49,6 +49,7 @@ needs_data = pytest.mark.skipif(
         "inference",
         "boxes",
         "poses",
+        "auto",
     ],
 )
 def test_benchmark_runs(name, monkeypatch, capsys):
@@ -58,6 +59,8 @@ def test_benchmark_runs(name, monkeypatch, capsys):
     module = importlib.import_module(f"benchmarks.{name}")
     if name == "path":
         monkeypatch.setattr(module, "TASKS", (module.letters,))  # cuts run below, interpreted
+    if name == "auto":
+        monkeypatch.setattr(module, "DATA", [one for one in module.DATA if one.name in ("dates", "word alignment")])
     if name == "multiclass":
         monkeypatch.setattr(module, "N_SAMPLES", 300)
     assert_runs(name, module, monkeypatch, capsys)

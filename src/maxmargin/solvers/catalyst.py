@@ -133,6 +133,9 @@ class OneProblem:
     def extras(self) -> dict[str, float]:
         return {}
 
+    def go_on(self, mixture: DualPoint, w: np.ndarray | None) -> None:
+        """Continue a run whose best dual point, and best weights, are these."""
+
     def falls_short(self, gap: float) -> bool:
         return False
 
@@ -265,6 +268,10 @@ class ProximalSequence:
             self.sequence.kappa = max(0.5 * self.sequence.kappa, WEAKEST * self.sequence.lam)
         self.sequence.restart(w)
         self.pose(steps)
+
+    def go_on(self, mixture: DualPoint, w: np.ndarray | None) -> None:
+        """Continue a run whose best dual point, and best weights, are these."""
+        self.mixture, self.restarts_at = mixture, w
 
     def best_point(self, objective: Objective, point: DualPoint) -> DualPoint:
         return objective.best_between(self.mixture, point)[0]

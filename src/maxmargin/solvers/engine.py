@@ -73,6 +73,7 @@ class Engine(ABC):
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None):
         self.passes = Passes(problem, n_jobs)
         self.problem, self.lam, self.n = problem, lam, self.passes.n  # n: oracle calls of a pass
+        self.posed = problem  # by the user, where steps work on another one
         self.objective = Objective(problem, lam, box)
         self.certifiable = self.certifies and self.passes.certifiable
         self.steps = 0  # oracle calls of steps so far, warm starts included
@@ -91,7 +92,7 @@ class Engine(ABC):
             self.draws = Draws(self.n, random_state)
             self.begin()
             return
-        check_state(state, self.family, self.problem)
+        check_state(state, self.family, self.posed)
         state = copy.deepcopy(state)
         self.steps, self.draws = state.steps, state.draws
         if random_state is not None:
@@ -155,7 +156,7 @@ class Engine(ABC):
         """What a later run needs; the caller adds what is certified."""
         kept = {name: getattr(self, name) for name in self.kept}
         draws = copy.deepcopy(self.draws)  # the user may go on drawing from a generator of his own
-        mark = fingerprint(self.problem)
+        mark = fingerprint(self.posed)
         return State(self.family, mark, self.lam, self.objective.box, self.steps, draws, kept)
 
     def hinges(self, w: np.ndarray) -> np.ndarray:

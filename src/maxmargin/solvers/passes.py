@@ -107,6 +107,10 @@ class Passes:
         nothing, nobody = np.empty(0), np.empty(0, np.int64)
         gap_pass(self.problem, blocks, self.work, TO_CORNER, w, nobody, 0, 0, nothing, nothing, nothing)
 
+    def prepare_hinges(self) -> None:
+        """Compile or load what `hinges` needs."""
+        hinge_pass(self.problem, self.work, np.zeros(self.dimension), 0, 0, np.empty(0))
+
     def corners(
         self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
     ) -> tuple[np.ndarray, DualPoint]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..structures import as_problem
+import numpy as np
+
+from ..structures import CustomProblem, as_problem
 from ..structures.needs import Need
+from ..structures.pairwise.pieces import can_be_cut
 from ..structures.verbs import argmax_cost, offers
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe
@@ -14,6 +17,9 @@ from .cutting_plane import CuttingPlane
 from .descent import Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
+
+# Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
+PIECE, SHORTEST_PIECE = 1.5, 40
 
 # An argmax that costs this many times the rest of a step is worth saving by a cache.
 EXPENSIVE = 4.0
@@ -23,16 +29,24 @@ def choose(problem: Any) -> Solver:
     """Accelerated pairwise steps on blocks drawn by their gaps, with a cache where the oracle is expensive.
 
     Where a block has an optimum in closed form, accelerated steps to that: they cost so little that drawing by gaps
-    would cost as much again, so that blocks come in orders drawn ahead, those with a gap more often.
+    would cost as much again, so that blocks come in orders drawn ahead, those with a gap more often. Where the oracle
+    is plain Python, a user's or our own, compiled steps over all it ever answered, between its calls. Chains that are
+    long beside the square root of all positions are cut into pieces.
 
-    Built-in structures know what their oracle costs, so the choice is the same in every run; a user's own oracle is
-    timed. Whether acceleration has anything to gain, the solver sees from the curvature of the data and lam.
+    All of it follows from types and sizes, so that the choice is the same in every run. Whether acceleration has
+    anything to gain, the solver sees from the curvature of the data and lam.
     """
     problem = None if problem is None else as_problem(problem)
     if problem is not None and Need.OPTIMA in offers(problem):
         return BlockFrankWolfe("active", "weighted", gap_every=3, step="optimal", acceleration="catalyst")
-    expensive = problem is not None and bool(argmax_cost(problem) > EXPENSIVE)
-    return BlockFrankWolfe("gap", "weighted", step="pairwise", cache=expensive, acceleration="catalyst")
+    solver = BlockFrankWolfe("gap", "weighted", step="pairwise", acceleration="catalyst")
+    if isinstance(problem, CustomProblem):
+        return solver.set_params(working_set=True, gap_every=5)
+    if can_be_cut(problem):
+        longest = max(SHORTEST_PIECE, int(PIECE * np.sqrt(len(problem.labels))))
+        if problem.longest > longest:
+            return solver.set_params(pieces=longest)
+    return solver.set_params(cache=problem is not None and bool(argmax_cost(problem) > EXPENSIVE))
 
 
 PRESETS: dict[str, Callable[[Any], Solver]] = {

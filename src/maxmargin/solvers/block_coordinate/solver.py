@@ -7,6 +7,7 @@ from typing import Any
 from ...structures.needs import Need
 from ..base import Solver
 from ..catalyst import Catalyst, as_catalyst
+from ..engine import Engine
 from ..parts.averaging import check_averaging
 from ..parts.cache import Cache, as_cache, growing_memory, rule_of
 from ..parts.choice import as_part
@@ -15,6 +16,8 @@ from ..parts.memory import Memory, NoMemory
 from ..parts.samplers import Sampling, as_sampling
 from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, fitted_step, traits
 from .engine import BlockEngine, Parts
+from .pieces import PiecesEngine
+from .working_set import WorkingSetEngine
 
 
 class BlockFrankWolfe(Solver):
@@ -48,6 +51,13 @@ class BlockFrankWolfe(Solver):
     acceleration : {None, "catalyst"} or Catalyst, default=None
         Solve a sequence of proximal problems, which are easier where lam is small. Averages, if wanted, are then those
         of the late iterates.
+    working_set : bool, default=False
+        For structures in plain Python: ask the oracle for all samples, list what it answers, and work through the
+        outputs listed, by compiled steps, before it is asked again. Passes are then those of the oracle, and each comes
+        with an exact value.
+    pieces : int or None, default=None
+        For chains: cut those that are longer into pieces of at most so many positions, each a block of its own. The
+        certificate stays that of the whole. When its gap stops falling, pieces become longer.
 
     Examples
     --------
@@ -60,7 +70,11 @@ class BlockFrankWolfe(Solver):
     converged True 0.1267
     """
 
-    family = BlockEngine.family
+    @property
+    def family(self) -> str:  # type: ignore[override]
+        if self.working_set:
+            return WorkingSetEngine.family
+        return BlockEngine.family if self.pieces is None else PiecesEngine.family
 
     def __init__(
         self,
@@ -76,6 +90,8 @@ class BlockFrankWolfe(Solver):
         upper: Any = None,
         positive: Any = None,
         acceleration: str | Catalyst | None = None,
+        working_set: bool = False,
+        pieces: int | None = None,
     ):
         self.sampling = sampling
         self.averaging = averaging
@@ -88,18 +104,28 @@ class BlockFrankWolfe(Solver):
         self.upper = upper
         self.positive = positive
         self.acceleration = acceleration
+        self.working_set = working_set
+        self.pieces = pieces
 
     def requires(self) -> set[Need]:
         return super().requires() | traits(self.chosen_step()).requires
 
-    def engine(self, problem: Any, lam: float, n_jobs: int | None) -> BlockEngine:
+    def engine(self, problem: Any, lam: float, n_jobs: int | None) -> Engine:
+        if self.working_set:
+            return WorkingSetEngine(problem, lam, self.box(problem), n_jobs, self.parts)
+        if self.pieces is not None:
+            return PiecesEngine(problem, lam, self.box(problem), n_jobs, self.parts, self.pieces)
+        return BlockEngine(problem, lam, self.box(problem), n_jobs, self.parts(problem))
+
+    def parts(self, problem: Any) -> Parts:
+        """What the parameters mean for a problem."""
         check_averaging(self.averaging)
         step, rule = self.chosen_step(), as_cache(self.cache)
         if self.acceleration is not None and isinstance(getattr(step, "length", None), FixedLength):
             raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
         if rule is not None and not traits(step).takes_outputs:
             raise ValueError(f"a cache goes with steps to outputs, not with step={self.step!r}")
-        parts = Parts(
+        return Parts(
             sampling=as_sampling(self.sampling, knows_gaps=True),
             step=fitted_step(step, problem),
             cache=rule_of(rule),
@@ -107,7 +133,6 @@ class BlockFrankWolfe(Solver):
             averages=self.averaging is not None,
             acceleration=as_catalyst(self.acceleration),
         )
-        return BlockEngine(problem, lam, self.box(problem), n_jobs, parts)
 
     def chosen_step(self) -> Any:
         """The step part that `step`, `line_search` and `safeguard` mean together."""

@@ -58,6 +58,11 @@ def taken_over(memory, earlier, problem):
     """What an earlier run of the same kind remembers, with the room and the limit of a new one."""
 
 
+@verb
+def renumbered(memory, masses):
+    """What is remembered where outputs are numbers, and have these masses (n, outputs)."""
+
+
 class NoMemory(NamedTuple):
     """Nothing is remembered."""
 
@@ -69,6 +74,11 @@ def _(memory):
 
 @implements(taken_over, NoMemory)
 def _(memory, earlier, problem):
+    return memory
+
+
+@implements(renumbered, NoMemory)
+def _(memory, masses):
     return memory
 
 
@@ -148,6 +158,17 @@ def _(memory, earlier, problem):
 def _(memory):
     memory.mass[:] = 0.0
     return memory
+
+
+@implements(renumbered, Memory)
+def _(memory, masses):
+    rows, numbers = np.nonzero(masses)
+    filled = np.bincount(rows, minlength=len(masses))
+    slots = np.arange(len(rows)) - np.repeat(np.cumsum(filled) - filled, filled)
+    width = max(memory.capacity, int(filled.max()))
+    labelings, mass = np.zeros((len(masses), width), np.int32), np.zeros((len(masses), width))
+    labelings[rows, slots], mass[rows, slots] = numbers, masses[rows, numbers]
+    return memory._replace(labelings=labelings, filled=filled, mass=mass, last_used=np.zeros(mass.shape, np.int64))
 
 
 @implements(remember, Memory)

@@ -10,6 +10,7 @@ from ..._compile import helper, implements, routine
 from ..directions import BetweenCorners, ToCorner, ToExpectation, plus
 from .links import (
     Alike,
+    Joined,
     Successive,
     accumulate_links,
     add_difference,
@@ -38,7 +39,7 @@ from .links import (
 )
 
 
-@implements(n_link_rows, Successive, Alike)
+@implements(n_link_rows, Successive, Joined, Alike)
 def _(links):
     return 1
 
@@ -51,22 +52,22 @@ class Sums(NamedTuple):
     square: np.ndarray  # (n,) sum of the squares of `edge`
 
 
-@implements(new_kept, Successive, Alike)
+@implements(new_kept, Successive, Joined, Alike)
 def _(links, n, n_labels):
     return Sums(np.zeros((n, n_labels, n_labels)), np.zeros((n, n_labels), np.bool_), np.zeros(n))
 
 
-@implements(bytes_kept, Successive, Alike)
+@implements(bytes_kept, Successive, Joined, Alike)
 def _(links, n, n_labels):
     return 8 * n * n_labels**2
 
 
-@implements(n_pool_tables, Successive, Alike)
+@implements(n_pool_tables, Successive, Joined, Alike)
 def _(links):
     return 1
 
 
-@implements(new_link_buffer, Successive, Alike)
+@implements(new_link_buffer, Successive, Joined, Alike)
 def _(links, n_pairs):
     return np.zeros((0, n_pairs))
 
@@ -76,7 +77,7 @@ def _(links, work, weights, i):
     return None
 
 
-@implements(link_scores, Successive, Alike)
+@implements(link_scores, Successive, Joined, Alike)
 def _(links, work, weights, i):
     if links.mask.shape[0] == 0:
         return weights[0]
@@ -92,7 +93,7 @@ def table(weights, n_labels):
     return weights[0].reshape((n_labels, n_labels))
 
 
-@implements(score_labeling, Successive, Alike)
+@implements(score_labeling, Successive, Joined, Alike)
 def _(links, sites, work, weights, i, labels):
     transitions = table(weights, work.node.shape[1])
     total = 0.0
@@ -249,7 +250,7 @@ def _(kept, links, sites, labels, work, i, scale, mass, weights):
                 transitions[a, b] -= scale * kept.edge[i, a, b]
 
 
-@implements(add_difference, Successive, Alike)
+@implements(add_difference, Successive, Joined, Alike)
 def _(links, sites, labels, work, i, scale, weights):
     transitions = table(weights, work.node.shape[1])
     for e in range(n_links(links, sites, i)):
@@ -267,22 +268,22 @@ def _(kept, links, sites, labels):
     kept.square[:] = np.bincount(samples, kept.edge[pairs], len(kept.square))
 
 
-@implements(n_tables, Successive, Alike)
+@implements(n_tables, Successive, Joined, Alike)
 def _(links, n):
     return n
 
 
-@implements(first_table, Successive, Alike)
+@implements(first_table, Successive, Joined, Alike)
 def _(links, i):
     return i
 
 
-@implements(tables_of, Successive, Alike)
+@implements(tables_of, Successive, Joined, Alike)
 def _(links, i):
     return 1
 
 
-@implements(gather_marginals, Successive, Alike)
+@implements(gather_marginals, Successive, Joined, Alike)
 def _(links, sites, expectation, i):
     total = expectation.edge[0].reshape(expectation.edge[0].size)
     for p in range(total.shape[0]):

@@ -151,17 +151,26 @@ class Successive(NamedTuple):
     mask: np.ndarray  # (K, K) 0 or -inf, or empty
 
 
-@implements(n_links, Successive)
+class Joined(NamedTuple):
+    """Each site is linked to the next one, in pieces of chains that see their neighbours; see :mod:`.pieces`."""
+
+    mask: np.ndarray  # empty
+    offsets: np.ndarray  # (n + 1,) of the pieces
+    follows: np.ndarray  # (n + 1,) bool: whether a piece goes on where the one before ends
+    node: np.ndarray  # (N, K) marginals of all sites: the memory of the dual state
+
+
+@implements(n_links, Successive, Joined)
 def _(links, sites, i):
     return sites.offsets[i + 1] - sites.offsets[i] - 1
 
 
-@implements(tail, Successive)
+@implements(tail, Successive, Joined)
 def _(links, i, e):
     return e
 
 
-@implements(head, Successive)
+@implements(head, Successive, Joined)
 def _(links, i, e):
     return e + 1
 
@@ -199,7 +208,7 @@ class Potts(NamedTuple):
     most: int  # links of the largest sample
 
 
-@implements(ends_of, Successive)
+@implements(ends_of, Successive, Joined)
 def _(links, sites):
     lengths = np.diff(sites.offsets)
     tails = np.delete(np.arange(sites.offsets[-1]), sites.offsets[1:] - 1)
@@ -228,7 +237,7 @@ def _(links, i, e):
     return links.heads[links.offsets[i] + e]
 
 
-@implements(link_width, Successive, Alike, Featured)
+@implements(link_width, Successive, Joined, Alike, Featured)
 def _(links, n_labels):
     return n_labels * n_labels
 
@@ -238,7 +247,7 @@ def _(links, n_labels):
     return 1
 
 
-@implements(keeps_pairs, Successive, Alike, Featured)
+@implements(keeps_pairs, Successive, Joined, Alike, Featured)
 def _(links):
     return True
 

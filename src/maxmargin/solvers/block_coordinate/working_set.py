@@ -1,0 +1,156 @@
+"""The oracle asked for all samples at once, and what it ever answered worked through before it is asked again.
+
+For structures in plain Python: their oracles cost far more than a step over outputs that are listed, which is compiled
+(:mod:`~...structures.listed`). Multi-plane block Frank-Wolfe (shah15) is the relative; here the steps between two
+passes of the oracle are the accelerated block loop itself, and end when they have little left to gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...structures.listed import ListedProblem, Listing, extended
+from ...structures.verbs import find_potentials, new_work, truth_value
+from ..engine import Engine, State
+from ..objective import Certified, DualPoint
+from ..parts.memory import find_in, renumbered
+from ..passes import ORACLE
+from .engine import BlockEngine, Parts
+
+# Passes over the outputs listed end when their gap is this share of the gap known, or after so many looks at it.
+SHARE, LOOKS = 0.1, 30
+PASSES_A_LOOK = 3
+
+# Outputs without mass are forgotten when the features listed take more than this.
+MOST_BYTES = 1e9
+
+# Samples are asked for this share of all at a time: early, the first answers make better questions of the next.
+CHUNKS = 4
+
+
+def list_pass(problem, work, source, listing, w, blocks, k, hinges):
+    """The answers for some samples at w are listed; ``hinges[i] = max_y H_i(y; w)``."""
+    for i in blocks.tolist():
+        find_potentials(problem, work, w, i)
+        value = find_in(source, listing, problem, work, w, i, k)
+        hinges[i] = value - truth_value(problem, work, w, i)
+
+
+class ListedEngine(BlockEngine):
+    """Steps over the outputs listed so far; there may be more of them tomorrow."""
+
+    def take_up(self, problem: ListedProblem) -> None:
+        """Go on with more outputs: masses stay, gaps are those of the new problem."""
+        self.problem = self.passes.problem = problem
+        self.passes.work = new_work(problem)
+        self.objective = replace(self.objective, problem=problem)
+        self.blocks = extended(problem, self.blocks)
+        self.averaging = self.new_averaging()
+        self.certify()
+
+    def move_masses(self, masses: np.ndarray) -> None:
+        """The same masses, of outputs with other numbers."""
+        self.blocks = self.blocks._replace(node=masses)
+        self.memory = renumbered(self.memory, masses)
+
+    def passes_on(self, count: int) -> None:
+        goal = self.steps + count * self.n
+        while self.steps < goal:
+            self.advance(goal - self.steps)
+
+
+class WorkingSetEngine(Engine):
+    """Oracle calls for a few samples at a time; between them, steps over all outputs listed."""
+
+    family = "BlockFrankWolfe with a working set"
+    kept = ("listing", "steps_state", "w", "hinges")
+
+    def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, make_parts: Callable[[Any], Parts]):
+        super().__init__(problem, lam, box, n_jobs)
+        self.make_parts = make_parts  # of the steps, for the problem listed
+        self.point = DualPoint(np.zeros(self.passes.dimension), 0.0)
+        self.inner: ListedEngine | None = None
+
+    @property
+    def chunk(self) -> int:
+        return -(-self.n // CHUNKS)
+
+    def begin(self) -> None:
+        self.listing, self.w = Listing(self.problem), np.zeros(self.passes.dimension)
+        self.hinges = np.full(self.n, np.inf)  # as each sample was last asked
+
+    @property
+    def steps_state(self) -> State | None:
+        return None if self.inner is None else self.inner.state()
+
+    def resume(self, state: State) -> None:
+        self.listing, self.w, self.hinges = state.listing, state.w, state.hinges
+        if state.steps_state is not None:
+            self.inner = self.new_inner(state.steps_state, reseeded=self.draws is not state.draws)
+            self.point = self.inner.best_point()
+
+    def new_inner(self, state: State | None, reseeded: bool = True) -> ListedEngine:
+        listed = self.listing.problem
+        inner = ListedEngine(listed, self.lam, self.objective.box, None, self.make_parts(listed))
+        inner.posed = self.problem  # what is listed grows, and does not tell problems apart
+        inner.start(state, int(self.draws.rng.integers(2**31)) if reseeded else None)  # randomness of its own
+        inner.prepare()
+        return inner
+
+    def prepare(self) -> None:
+        """Compile or load what the steps need, on a list of true outputs."""
+        listed = Listing(self.problem).problem
+        parts = self.make_parts(listed)._replace(averages=False)  # accelerated steps keep no averages of blocks
+        trial = ListedEngine(listed, self.lam, self.objective.box, None, parts)
+        trial.start(None, 0)
+        trial.prepare()
+
+    def ask(self, blocks: np.ndarray) -> None:
+        """What the oracle answers for these samples is listed."""
+        if self.inner is not None and self.listing.nbytes > MOST_BYTES:
+            self.inner.move_masses(self.listing.keep(self.inner.blocks.node))
+        list_pass(self.problem, self.passes.work, ORACLE, self.listing, self.w, blocks, self.steps, self.hinges)
+        self.oracle_calls += len(blocks)
+
+    def advance(self, n_steps: int) -> None:
+        count = min(n_steps, self.chunk - self.steps % self.n % self.chunk)
+        self.ask(self.draws.take(self.sampling, count))
+        self.steps += count
+        if np.all(np.isfinite(self.hinges)):  # before that, nothing is known of all samples
+            self.work_through()
+
+    def work_through(self) -> None:
+        """Improve on the outputs listed until little is left to gain there."""
+        if self.inner is None:
+            self.inner = self.new_inner(None)
+        self.inner.take_up(self.listing.problem)
+        goal = SHARE * self.known_gap()
+        for _ in range(LOOKS):
+            self.inner.passes_on(PASSES_A_LOOK)
+            found = min(self.inner.certify(), key=lambda one: one.primal)
+            self.point = self.inner.best_point()
+            if found.primal - self.objective.dual(self.point) <= goal:
+                break
+        self.w = found.w.copy()
+
+    def known_gap(self) -> float:
+        found = self.estimate()
+        return found.primal - found.dual
+
+    def estimate(self) -> Certified:
+        return self.objective.certified(self.w, self.passes.primal(self.w, self.lam, self.hinges), self.point)
+
+    def certify(self) -> list[Certified]:
+        self.ask(np.arange(self.n))
+        return [self.estimate()]
+
+    def best_point(self) -> DualPoint:
+        return self.point
+
+    def extras(self) -> dict[str, float]:
+        steps = 0 if self.inner is None else self.inner.steps
+        return {"outputs": self.listing.n_outputs, "steps": steps}

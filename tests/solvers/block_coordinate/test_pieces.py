@@ -1,0 +1,138 @@
+"""Chains in pieces: dual variables of the whole, a certificate of the whole, going on."""
+
+import numpy as np
+import pytest
+
+from maxmargin.solvers import BlockFrankWolfe, get_solver
+from maxmargin.solvers.block_coordinate.pieces import PiecesEngine
+from maxmargin.solvers.passes import Passes, weights_pass
+from maxmargin.structures import make_chain_problem
+from maxmargin.structures.pairwise.pieces import can_be_cut, in_pieces, joint_vector, merged
+from maxmargin.structures.verbs import new_blocks, new_work
+from structures.pairs import MASK, chain_pair, interpreted
+
+LAM = 0.5
+EXACT = 1e-7
+
+
+def long_chain(n_sites=60, n_labels=3, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(rng.integers(n_labels, size=n_sites), rng.integers(1, 4, size=n_sites))[:n_sites]
+    rows = np.eye(n_labels)[labels] + rng.normal(size=(n_sites, n_labels))
+    return make_chain_problem(rows, np.array([0, n_sites]), labels, n_labels)
+
+
+def solver_of(pieces, **options):
+    return BlockFrankWolfe(
+        "gap", "weighted", **{"step": "pairwise", "acceleration": "catalyst"} | options, pieces=pieces
+    )
+
+
+def random_pieces(problem, longest, seed=0):
+    """Pieces, with marginals that agree with each other inside them."""
+    rng, pieces = np.random.default_rng(seed), in_pieces(problem, longest)
+    blocks, n_labels = new_blocks(pieces), len(problem.cost)
+    blocks.node[:], blocks.links.edge[:] = 0.0, 0.0
+    for i, (begin, end) in enumerate(zip(pieces.links.offsets[:-1], pieces.links.offsets[1:], strict=True)):
+        for mass in (0.25, 0.75):
+            y = rng.integers(n_labels, size=end - begin)
+            blocks.node[np.arange(begin, end), y] += mass
+            np.add.at(blocks.links.edge[i], (y[:-1], y[1:]), mass)
+    blocks.links.used[:] = True
+    blocks.links.square[:] = np.sum(blocks.links.edge**2, axis=(1, 2))
+    return pieces, blocks
+
+
+def vector_of(problem, blocks):
+    w = np.zeros(Passes(problem, None).dimension)
+    weights_pass(problem, blocks, new_work(problem), len(problem.weight), 1.0, 1.0, w)
+    return w
+
+
+@pytest.mark.parametrize("offsets", [[0, 40], [0, 13, 14, 40]])
+def test_pieces_cover_the_chains_and_nest(offsets):
+    whole = long_chain(40)
+    problem = make_chain_problem(np.ones((40, 1)), np.array(offsets), whole.labels, 3)
+    with interpreted():
+        short, longer = in_pieces(problem, 5), in_pieces(problem, 10)
+    assert np.diff(short.sites.offsets).max() <= 5
+    assert set(offsets) <= set(longer.sites.offsets) <= set(short.sites.offsets)
+    assert np.count_nonzero(~short.links.follows[:-1]) == len(offsets) - 1
+
+
+def test_joints_make_up_the_vector_of_the_whole():
+    problem = long_chain(24)
+    with interpreted():
+        pieces, blocks = random_pieces(problem, 6)
+        pieces.links.node[:] = blocks.node
+        whole = in_pieces(problem, 24)
+        joined = merged(pieces, blocks, whole)
+        whole.links.node[:] = joined.node
+        ours = vector_of(pieces, blocks) + joint_vector(problem, pieces)
+        theirs = vector_of(whole, joined) + joint_vector(problem, whole)
+    assert ours == pytest.approx(theirs)
+    assert joined.links.edge.sum() == pytest.approx(23)
+    # marginals of links agree with those of their ends
+    tails = np.delete(np.arange(24), 23)
+    assert joined.links.edge[0].sum(axis=1) == pytest.approx(joined.node[tails].sum(axis=0))
+
+
+@pytest.mark.parametrize("lam", [0.5, 20.0])
+def test_the_certificate_is_that_of_the_whole(lam):
+    problem = long_chain()
+    exact = BlockFrankWolfe("gap", step="pairwise", acceleration="catalyst").solve(
+        problem, lam, tol=1e-7, max_passes=5000, random_state=0
+    )
+    result = solver_of(10).solve(problem, lam, tol=1e-3, max_passes=60, random_state=0)
+    assert result.dual - EXACT <= exact.primal
+    assert exact.dual - EXACT <= result.primal
+    assert result.primal == pytest.approx(Passes(problem, None).primal(result.w, lam))
+    assert result.history["pieces"][0] == 8
+
+
+def test_short_chains_are_solved_to_the_end():
+    pair = chain_pair()  # no chain is longer than a piece: only biases of first and last sites are looked at late
+    result = solver_of(4).solve(pair.problem, LAM, tol=1e-2, random_state=0)
+    best = pair.reference.solve(LAM)[1]
+    assert result.dual - EXACT <= best <= result.primal + EXACT
+
+
+def test_pieces_become_longer_where_the_gap_stops_falling():
+    history = solver_of(4).solve(long_chain(), 5.0, tol=0, max_passes=150, random_state=0).history
+    assert history["pieces"][0] == 16
+    assert history["pieces"][-1] < 16
+    assert np.all(np.diff(history["dual"]) >= 0)
+
+
+def test_goes_on_as_if_it_had_not_stopped():
+    solver, problem = solver_of(4), long_chain()
+    whole = solver.solve(problem, 5.0, tol=0, max_passes=80, random_state=0)
+    half = solver.solve(problem, 5.0, tol=0, max_passes=40, random_state=0)
+    rest = solver.solve(problem, 5.0, tol=0, max_passes=40, state=half.state)
+    assert (rest.primal, rest.dual) == (whole.primal, whole.dual)
+
+
+def test_both_speeds_agree():
+    problem, solver = long_chain(30), solver_of(8, acceleration=None)
+    fast = solver.solve(problem, 5.0, tol=0, max_passes=3, random_state=0)
+    with interpreted():
+        slow = solver.solve(problem, 5.0, tol=0, max_passes=3, random_state=0)
+    assert fast.w == pytest.approx(slow.w, abs=1e-9)
+
+
+def test_chains_with_masks_or_features_are_not_cut():
+    masked = make_chain_problem(np.ones((300, 1)), np.array([0, 300]), np.ones(300, int), 3, mask=MASK)
+    featured = make_chain_problem(np.ones((3, 1)), np.array([0, 3]), np.zeros(3, int), 2, edge_matrix=np.ones((2, 1)))
+    assert not can_be_cut(masked)
+    assert not can_be_cut(featured)
+    assert get_solver("auto", masked).pieces is None
+    with pytest.raises(ValueError, match="pieces are for chains"):
+        solver_of(10).solve(masked, LAM)
+
+
+def test_auto_cuts_what_is_long_beside_the_rest():
+    assert get_solver("auto", long_chain(400)).pieces == 40
+    assert get_solver("auto", long_chain(30)).pieces is None
+    sentences = make_chain_problem(np.ones((400, 1)), np.arange(0, 401, 20), np.zeros(400, int), 2)
+    assert get_solver("auto", sentences).pieces is None
+    assert get_solver("auto", long_chain(400)).family == PiecesEngine.family
