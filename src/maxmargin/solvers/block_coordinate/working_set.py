@@ -67,7 +67,7 @@ class WorkingSetEngine(Engine):
     """Oracle calls for a few samples at a time; between them, steps over all outputs listed."""
 
     family = "BlockFrankWolfe with a working set"
-    kept = ("listing", "steps_state", "w", "hinges")
+    kept = ("listing", "steps_state", "w", "asked_hinges")
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, make_parts: Callable[[Any], Parts]):
         super().__init__(problem, lam, box, n_jobs)
@@ -81,14 +81,14 @@ class WorkingSetEngine(Engine):
 
     def begin(self) -> None:
         self.listing, self.w = Listing(self.problem), np.zeros(self.passes.dimension)
-        self.hinges = np.full(self.n, np.inf)  # as each sample was last asked
+        self.asked_hinges = np.full(self.n, np.inf)  # as each sample was last asked
 
     @property
     def steps_state(self) -> State | None:
         return None if self.inner is None else self.inner.state()
 
     def resume(self, state: State) -> None:
-        self.listing, self.w, self.hinges = state.listing, state.w, state.hinges
+        self.listing, self.w, self.asked_hinges = state.listing, state.w, state.asked_hinges
         if state.steps_state is not None:
             self.inner = self.new_inner(state.steps_state, reseeded=self.draws is not state.draws)
             self.point = self.inner.best_point()
@@ -113,14 +113,14 @@ class WorkingSetEngine(Engine):
         """What the oracle answers for these samples is listed."""
         if self.inner is not None and self.listing.nbytes > MOST_BYTES:
             self.inner.move_masses(self.listing.keep(self.inner.blocks.node))
-        list_pass(self.problem, self.passes.work, ORACLE, self.listing, self.w, blocks, self.steps, self.hinges)
+        list_pass(self.problem, self.passes.work, ORACLE, self.listing, self.w, blocks, self.steps, self.asked_hinges)
         self.oracle_calls += len(blocks)
 
     def advance(self, n_steps: int) -> None:
         count = min(n_steps, self.chunk - self.steps % self.n % self.chunk)
         self.ask(self.draws.take(self.sampling, count))
         self.steps += count
-        if np.all(np.isfinite(self.hinges)):  # before that, nothing is known of all samples
+        if np.all(np.isfinite(self.asked_hinges)):  # before that, nothing is known of all samples
             self.work_through()
 
     def work_through(self) -> None:
@@ -142,7 +142,7 @@ class WorkingSetEngine(Engine):
         return found.primal - found.dual
 
     def estimate(self) -> Certified:
-        return self.objective.certified(self.w, self.passes.primal(self.w, self.lam, self.hinges), self.point)
+        return self.objective.certified(self.w, self.passes.primal(self.w, self.lam, self.asked_hinges), self.point)
 
     def certify(self) -> list[Certified]:
         self.ask(np.arange(self.n))
