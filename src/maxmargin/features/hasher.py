@@ -34,7 +34,7 @@ class DictHasher(TokenEncoder):
     --------
     >>> from maxmargin import DictHasher
     >>> rows = DictHasher(64).transform([{"w": "the", "length": 3}])
-    >>> rows.shape, rows.sum()
+    >>> rows.shape, float(rows.sum())
     ((1, 64), 4.0)
     """
 
