@@ -180,7 +180,6 @@ SAME: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
         "CSC": fit(ChainSVM(), each(sp.csc_array), Y),
         "stacked": fit(ChainSVM(), csr(STACK), FLAT, lengths=[T] * N, ask=()),
         "dense, mostly zeros": fit(ChainSVM(), each(lambda x: x * (np.arange(F) == 0)), Y),
-        "dicts": fit(ChainSVM(), [[{f"is {k}": 1} for k in y] for y in Y], Y),
     },
     ("chain", "edge features"): {
         PLAIN: fit(ChainSVM(), with_edges(), Y),
@@ -273,19 +272,25 @@ SAME: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
             PoseSVM(parents=[1, -1, 1], n_types=2), [odd(single(x)) for x in GRIDS], [frozen(one) for one in POSES]
         ),
         "one type": fit(PoseSVM(parents=[1, -1, 1], n_types=1), GRIDS, POSES),
-        "one part": fit(PoseSVM(parents=[-1], n_types=1), GRIDS, [one[:1] for one in POSES]),
     },
 }
 
 # what `maxmargin compile` prepares beside these: other numbers of labels, other lam, paths and cross-validation
 PREPARED: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
+    ("pose", "all"): {
+        # no spring, and so no weight that is bounded
+        "one part": fit(PoseSVM(parents=[-1], n_types=1), GRIDS, [one[:1] for one in POSES]),
+    },
     ("chain", "dense"): {
         "many labels": fit(ChainSVM(), [x[:, :1] for x in X], list(np.resize(np.arange(15), (N, T))), ask=ALL_ANSWERS),
         "large lam": fit(ChainSVM(lam=1e4), X, Y),
         "path": path(ChainSVM(max_passes=3), X, Y),
         "cross-validation": fit(ChainSVMCV(cv=2, lams=(1.0, 0.1)), X, Y),
     },
-    ("chain", "sparse"): {"path": path(ChainSVM(max_passes=3), each(csr), Y)},
+    ("chain", "sparse"): {
+        "path": path(ChainSVM(max_passes=3), each(csr), Y),
+        "dicts": fit(ChainSVM(), [[{f"is {k}": 1} for k in y] for y in Y], Y),  # have a table to be looked up in
+    },
     ("chain", "edge features"): {"path": path(ChainSVM(max_passes=3), with_edges(), Y)},
     ("chain", "kernel"): {"path": path(ChainSVM(kernel="rbf", max_passes=3), X, Y)},
     ("multiclass", "dense"): {"cross-validation": fit(MulticlassSVMCV(cv=2, lams=(1.0, 0.1)), STACK, FLAT)},

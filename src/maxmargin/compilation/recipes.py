@@ -144,6 +144,7 @@ def boxes() -> Iterator[Case]:
 def poses() -> Iterator[Case]:
     X = list(np.random.default_rng(0).random((N, 3, 4, F)))
     yield Case(estimators.PoseSVM(parents=[1, -1, 1], n_types=2), X, [[(0, 0), (1, 1), (2, 1)]] * N)
+    yield Case(estimators.PoseSVM(parents=[-1]), X, [[(1, 1)]] * N, solvers=("auto",))  # no springs, no bounds
 
 
 RECIPES: dict[str, dict[str, Callable[[], Iterator[Case]]]] = {

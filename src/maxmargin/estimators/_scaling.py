@@ -169,7 +169,12 @@ def settle_units(
     lam = LAM_OF_ONE * size / effective_count(weight)
     if not scaled:
         return Units(PLAIN, lam * features**2 / loss)
-    centered = center and all(isinstance(matrix, np.ndarray) for matrix in matrices) and is_dense(*matrices)
+    centered = (
+        center
+        and spread.width > 0.0
+        and all(isinstance(matrix, np.ndarray) for matrix in matrices)
+        and is_dense(*matrices)
+    )
     return Units(Scaling(features, edges, loss, spread.mean if centered else None), lam)
 
 
