@@ -214,7 +214,7 @@ class _Search:
             return best
         lost = {lam: np.subtract(self.scores[best], scores) for lam, scores in self.scores.items()}
         alike = [lam for lam, loss in lost.items() if loss.mean() <= standard_error(loss)]
-        return min(alike, key=lambda lam: abs(np.log(lam / usual)))
+        return float(min(alike, key=lambda lam: abs(np.log(lam / usual))))
 
     def found(self, usual: float) -> dict[str, Any]:
         """The attributes; `usual` is what lam is where no value could be judged."""

@@ -89,6 +89,14 @@ def kernel_coefficients(w: np.ndarray, n: int, n_labels: int) -> np.ndarray:
     return w[n * n_labels : 2 * n * n_labels].reshape(n_labels, n).T
 
 
+def as_sparse(rows: Rows) -> SparseRows:
+    """Rows of features, stored sparse whatever their share of non-zeros."""
+    if isinstance(rows, SparseRows):
+        return rows
+    assert isinstance(rows, DenseRows)
+    return _compress(rows, np.count_nonzero(rows.values, axis=1))
+
+
 def _compress(dense: DenseRows, counts: np.ndarray) -> SparseRows:
     indptr = np.concatenate([[0], np.cumsum(counts)])
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])

@@ -136,3 +136,20 @@ def test_auto_cuts_what_is_long_beside_the_rest():
     sentences = make_chain_problem(np.ones((400, 1)), np.arange(0, 401, 20), np.zeros(400, int), 2)
     assert get_solver("auto", sentences).pieces is None
     assert get_solver("auto", long_chain(400)).family == PiecesEngine.family
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_biases_of_ends_are_learned(dense):
+    """First and last sites have labels that only their biases can tell, and pieces, once joined, are whole chains."""
+    rng, n, length = np.random.default_rng(0), 6, 40
+    labels = rng.integers(3, size=(n, length))
+    labels[:, 0], labels[:, -1] = 0, 1
+    rows = np.eye(3)[labels] + 0.5 * rng.normal(size=(n, length, 3))
+    rows[:, [0, -1]] = 0.0
+    matrix = rows.reshape(-1, 3) if dense else np.where(rows > 0.8, rows, 0.0).reshape(-1, 3)
+    problem = make_chain_problem(matrix, np.arange(n + 1) * length, labels.ravel(), 3)
+    found = solver_of(10).solve(problem, LAM, tol=3e-3, max_passes=300, random_state=0)
+    whole = get_solver("bcpfw").solve(problem, LAM, tol=1e-4, max_passes=3000, random_state=0)
+    assert found.status == "converged"
+    assert whole.dual - 1e-9 <= found.primal and found.dual <= whole.primal + 1e-9
+    assert np.all(found.history["effective_passes"] >= found.history["passes"])

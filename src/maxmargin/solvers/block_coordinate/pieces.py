@@ -130,7 +130,11 @@ class PiecesEngine(Engine):
         before, calls = self.inner.steps, self.inner.oracle_calls
         self.inner.advance(max(1, n_steps * self.inner.n // self.n))
         self.steps += max(1, (self.inner.steps - before) * self.n // self.inner.n)
-        self.oracle_calls += self.inner.oracle_calls - calls
+        self.count(calls)
+
+    def count(self, before: int) -> None:
+        """Oracle calls count as those of the first pieces, as passes do; `before` were those of the pieces now."""
+        self.oracle_calls += -(-(self.inner.oracle_calls - before) * self.n // self.inner.n)
 
     def lengthen(self) -> None:
         shorter, self.due = self.inner, False
@@ -149,7 +153,7 @@ class PiecesEngine(Engine):
     def certify(self) -> list[Certified]:
         calls = self.inner.oracle_calls
         found = self.inner.certify()
-        self.oracle_calls += self.inner.oracle_calls - calls
+        self.count(calls)
         return found
 
     def estimate(self) -> Certified:

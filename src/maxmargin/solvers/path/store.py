@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,16 @@ class WeightStore:
     """A list of vectors of one length, exact: sparse where that is smaller, on disk where they are many."""
 
     def __init__(self) -> None:
-        self.file: Any = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (lives as long as the store)
+        self.file: Any = self._new_file()
         self.lock = threading.Lock()  # of the place in the file
         self.places: list[_Place] = []
         self.length = 0
+
+    def _new_file(self) -> Any:
+        """Lives as long as the store."""
+        file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        weakref.finalize(self, file.close)
+        return file
 
     def __len__(self) -> int:
         return len(self.places)
@@ -59,5 +66,5 @@ class WeightStore:
         return {**vars(self), "file": self.file.read(), "lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, file=tempfile.SpooledTemporaryFile(IN_MEMORY), lock=threading.Lock())  # noqa: SIM115
+        vars(self).update(state, file=self._new_file(), lock=threading.Lock())
         self.file.write(state["file"])

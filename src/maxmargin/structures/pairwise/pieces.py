@@ -14,26 +14,28 @@ import numpy as np
 
 from ..._compile import implements
 from ...inference import ChainPlan
+from ..rows import Rows, SparseRows, as_sparse, has_features
 from ..verbs import dimension, new_totals
 from .alike import table
 from .layout import PairwiseBlocks, PairwiseProblem, make_pairwise_problem
 from .links import Joined, Successive, prepare_links
+from .sites import Sites
 
 
 def can_be_cut(problem: Any) -> bool:
-    """Whether a problem is one of chains, with weights of transitions that may all occur."""
+    """Whether a problem is one of chains with features, and weights of transitions that may all occur."""
     if not (isinstance(problem, PairwiseProblem) and isinstance(problem.links, Successive)):
         return False
     plan = problem.plan
     free = isinstance(plan, ChainPlan) and not (np.any(plan.start) or np.any(plan.end))
-    return free and problem.links.mask.size == 0
+    return free and problem.links.mask.size == 0 and has_features(problem.sites.rows)
 
 
 def in_pieces(problem: PairwiseProblem, longest: int) -> PairwiseProblem:
     """The chains in pieces of at most `longest` sites; flat weights stay what they are.
 
-    A chain has one piece, or two, four, eight, …: pieces of twice the length are pairs of these. Biases of first and
-    last sites are left to :func:`joint_vector`, as the links between pieces are.
+    A chain has one piece, or two, four, eight, …: pieces of twice the length are pairs of these. First and last sites
+    of chains have their biases as features, since ends of pieces must not.
     """
     lengths = np.diff(problem.sites.offsets)
     counts = 2 ** np.ceil(np.log2(np.maximum(lengths / longest, 1.0))).astype(np.int64)
@@ -43,26 +45,36 @@ def in_pieces(problem: PairwiseProblem, longest: int) -> PairwiseProblem:
     offsets = np.append(begins, problem.sites.offsets[-1]).astype(np.int64)
     node = np.zeros((len(problem.labels), problem.cost.shape[0]))
     node[np.arange(len(problem.labels)), problem.labels] = 1.0
-    sites = problem.sites._replace(offsets=offsets, first_row=-1, last_row=-1)
+    sites = problem.sites._replace(rows=rows_with_ends(problem.sites), offsets=offsets, first_row=-1, last_row=-1)
     plan = problem.plan._replace(offsets=offsets, longest=int(np.diff(offsets).max()))
     links = Joined(problem.links.mask, offsets, np.append(inside > 0, False), node)
     pieces = make_pairwise_problem(sites, links, plan, problem.labels, len(problem.cost), cost=problem.cost)
     return pieces._replace(weight=problem.weight[samples], loss_scale=problem.loss_scale[samples])
 
 
+def rows_with_ends(sites: Sites) -> Rows:
+    """Feature rows in which the weight rows of first and last sites are features of these, of value 1."""
+    if sites.first_row < 0:
+        return sites.rows
+    rows = as_sparse(sites.rows)
+    ends = np.concatenate([sites.offsets[:-1], sites.offsets[1:] - 1])
+    numbers = np.repeat([sites.first_row, sites.last_row], len(sites.offsets) - 1)
+    behind = rows.indptr[ends + 1]  # their numbers are the largest, so that indices stay sorted
+    more = np.bincount(ends + 1, minlength=len(rows.indptr))
+    return SparseRows(
+        rows.indptr + np.cumsum(more),
+        np.insert(rows.indices, behind, numbers.astype(rows.indices.dtype)),
+        np.insert(rows.data, behind, 1.0),
+    )
+
+
 def joint_vector(problem: PairwiseProblem, pieces: PairwiseProblem) -> np.ndarray:
-    """What links between pieces, and biases of first and last sites, add to ``lam A alpha`` of the whole."""
+    """What links between pieces add to ``lam A alpha`` of the whole."""
     vector, node, labels, n_labels = np.zeros(dimension(problem)), pieces.links.node, problem.labels, len(problem.cost)
     heads, weight = pieces.links.offsets[:-1][pieces.links.follows[:-1]], pieces.weight[pieces.links.follows[:-1]]
     tables = vector[problem.sites.n_rows * n_labels :].reshape(n_labels, n_labels)
     np.add.at(tables, (labels[heads - 1], labels[heads]), weight)
     tables -= node[heads - 1].T @ (weight[:, None] * node[heads])
-    rows = vector[: problem.sites.n_rows * n_labels].reshape(-1, n_labels)
-    ends = {problem.sites.first_row: problem.sites.offsets[:-1], problem.sites.last_row: problem.sites.offsets[1:] - 1}
-    for row, sites in ends.items():
-        if row >= 0:
-            np.add.at(rows[row], labels[sites], problem.weight)
-            rows[row] -= problem.weight @ node[sites]
     return vector
 
 
