@@ -74,6 +74,15 @@ def test_serving_runs(monkeypatch, capsys):
     assert_runs("serving", importlib.import_module("benchmarks.serving"), monkeypatch, capsys)
 
 
+@needs_data
+def test_defaults_run(monkeypatch, capsys):
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    module = importlib.import_module("benchmarks.defaults.__main__")
+    monkeypatch.setattr(module, "QUICK", {"dates": 20, "English-French": 10})
+    assert_runs("defaults", module, monkeypatch, capsys)
+
+
 def assert_runs(name, module, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
     with pytest.raises(SystemExit) as stop, threadpool_limits(1):  # as a benchmark run from the shell: few data
