@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,6 @@ from scipy.sparse import csr_array
 
 from .._boxes import box_iou
 from ..inference.boxes import best_box, candidate_marginals, top_boxes
-
-# What an oracle call takes, in seconds: of itself, for every pixel's feature, for a pair of rows and column. Measured
-# on noise, 4 x 4 to 120 x 160 pixels; where scores are good in one place, the search ends sooner.
-CALL_SECONDS, FEATURE_SECONDS, SCAN_SECONDS = 2e-5, 5e-10, 1e-8
 
 
 class Image:
@@ -166,11 +161,6 @@ class ImageBoxes:
     def data(self) -> list[np.ndarray]:
         return [self.y, np.array([self.area, self.intercept]), *(image.pixels for image in self.images)]
 
-    def oracle_seconds(self) -> float:
-        numbers = sum(image.pixels.size for image in self.images)
-        scanned = sum(math.prod(image.shape) * min(image.shape) / 2 for image in self.images)
-        return CALL_SECONDS + (FEATURE_SECONDS * numbers + SCAN_SECONDS * scanned) / self.n_samples
-
 
 class ProposedBoxes:
     """Samples whose outputs are numbers of proposed boxes; a structure for `KnownProblem`.
@@ -208,9 +198,6 @@ class ProposedBoxes:
 
     def data(self) -> list[np.ndarray]:
         return [*self.losses, *(sample.features for sample in self.samples)]
-
-    def oracle_seconds(self) -> float:
-        return FEATURE_SECONDS * sum(sample.features.size for sample in self.samples) / self.n_samples
 
 
 def _cut(pixels: np.ndarray, box: np.ndarray) -> np.ndarray:

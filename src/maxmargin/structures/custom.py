@@ -15,7 +15,6 @@ An oracle that may miss the maximum says so with ``exact_oracle = False``. With 
 from __future__ import annotations
 
 import sys
-import time
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -26,9 +25,6 @@ from .asked import ROUGHLY, Asked
 from .directions import BetweenCorners, ToCorner, ToExpectation
 from .needs import Need, offered_if
 from .sparse_vector import SparseVector, combine
-
-# What a step over a user's structure costs apart from its oracle, about.
-STEP_SECONDS = 1e-4
 
 
 class CustomBlocks(NamedTuple):
@@ -261,14 +257,6 @@ class CustomProblem(Asked):
         measured.feature.add_to(w, -scale * gamma)
         blocks.feature[i] = combine(1.0, blocks.feature[i], gamma, measured.feature)
         blocks.loss[i] += gamma * measured.loss
-
-    def argmax_cost(self) -> float:
-        """By timing: what a step costs without the oracle is known of this class, the oracle's cost is not."""
-        w, work, calls = np.zeros(self.d), self.new_work(), min(self.n, 5)
-        before = time.perf_counter()
-        for i in range(calls):
-            self.find_corner(work, w, i)
-        return (time.perf_counter() - before) / calls / STEP_SECONDS
 
     def output_bound(self) -> int:
         return sys.maxsize

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .custom import STEP_SECONDS, CustomProblem
+from .custom import CustomProblem
 
 
 class Known(Protocol):
@@ -15,15 +15,12 @@ class Known(Protocol):
     def data(self) -> list[Any]:
         """Arrays that tell it from others, beyond its weights and the features of true outputs."""
 
-    def oracle_seconds(self) -> float:
-        """What an oracle call takes, about and on average."""
-
     def decode(self, w: np.ndarray, i: int) -> Any:
         """The output that maximises ``<w, joint_feature(i, y)>``."""
 
 
 class KnownProblem(CustomProblem):
-    """Unlike of a user's structure, all of it is known, and its oracle need not be timed."""
+    """Unlike of a user's structure, all of it is known, and its oracle is right."""
 
     structure: Known
 
@@ -35,10 +32,6 @@ class KnownProblem(CustomProblem):
 
     def check_corner(self, value: float, w: np.ndarray, i: int) -> None:
         """Its oracle is right; true outputs may be none of those that it chooses from."""
-
-    def argmax_cost(self) -> float:
-        """Not timed, so that ``solver="auto"`` chooses the same in every run."""
-        return self.structure.oracle_seconds() / STEP_SECONDS
 
     def ask(self, w: np.ndarray, i: int, emphasis: float) -> Any:
         try:

@@ -9,9 +9,6 @@ import scipy.sparse as sp
 
 from ..inference.matching import best_matching, matching_max_marginals, top_matchings
 
-# What an oracle call takes, in seconds: of itself, for every number of the features, and for n m min(n, m). Measured.
-CALL_SECONDS, FEATURE_SECONDS, ASSIGN_SECONDS = 3e-5, 1e-9, 1.3e-10
-
 
 class Candidates(NamedTuple):
     """The pairs of one sample that may be matched, in the order of `places`."""
@@ -101,11 +98,6 @@ class Matchings:
             parts += [np.array(sample.shape), sample.places]
             parts += [x.data, x.indices, x.indptr] if sp.issparse(x) else [x]
         return parts
-
-    def oracle_seconds(self) -> float:
-        numbers = sum(x.nnz if sp.issparse(x := sample.features) else x.size for sample in self.samples)
-        cubic = sum(n * m * min(n, m) for n, m in (sample.shape for sample in self.samples))
-        return CALL_SECONDS + (FEATURE_SECONDS * numbers + ASSIGN_SECONDS * cubic) / self.n_samples
 
 
 def pair_scores(sample: Candidates, coef: np.ndarray, intercept: float) -> np.ndarray:

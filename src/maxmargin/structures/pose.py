@@ -9,10 +9,6 @@ import numpy as np
 from ..inference.pose import PartTree, Pose, Springs, best_pose, make_part_tree
 from .relations import find_anchors, nearest_types
 
-# What an oracle call costs, in seconds: of itself, for a product of score and feature, and for a position, an edge and
-# a type in a distance transform. Measured.
-CALL_SECONDS, PRODUCT_SECONDS, PLACE_SECONDS = 3e-4, 3e-10, 6e-8
-
 # Displacements from an anchor are measured in so many root mean squares of theirs. Tried on 30 figures, 40 passes:
 # with 1 the gap is 2.5 times as large, with 6 the springs stay soft, and a third more of the test parts are missed.
 DEVIATIONS = 3.0
@@ -143,12 +139,6 @@ class Poses:
         for grid, pose in zip(self.grids, self.y, strict=True):
             parts += [np.array(grid.shape), grid.features, pose.positions]
         return parts
-
-    def oracle_seconds(self) -> float:
-        own = self.model
-        products, places = PRODUCT_SECONDS * own.n_part_weights, PLACE_SECONDS * len(own.edges) * own.anchors.shape[1]
-        n_positions = sum(len(grid.features) for grid in self.grids) / self.n_samples
-        return CALL_SECONDS + (products + places) * n_positions
 
 
 def truncated_distances(positions: np.ndarray, others: np.ndarray, radius: Any) -> np.ndarray:

@@ -19,10 +19,6 @@ from .pairwise.layout import PairwiseProblem, link_weights
 from .pairwise.links import link_scores, put_marginals
 from .verbs import add_block, dimension, find_potentials_with, n_blocks, new_totals, new_work
 
-# What an oracle call takes, in seconds: of itself, and for every pair of labels of an edge. Chosen between what was
-# measured of sweeps alone (1.5e-4, 2e-8 to 2e-7) and of linear programs (up to 4e-5 a pair), which strong weights need.
-CALL_SECONDS, PAIR_SECONDS = 5e-4, 2e-7
-
 # A corner this near to the relaxation's bound, as a share of its size, will do: it adds no more to a certified gap.
 TOLERANCE = 1e-7
 # Shares of a linear program fit together up to rounding, so that they may score more than a bound by this.
@@ -86,10 +82,6 @@ class Relaxations:
 
     def data(self) -> list[Any]:
         return list(self.problem)
-
-    def oracle_seconds(self) -> float:
-        pairs = len(self.problem.links.tails) * self.n_labels**2 / self.n_samples
-        return CALL_SECONDS + PAIR_SECONDS * pairs
 
     def scores(self, w: np.ndarray, i: int, emphasis: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Of the nodes and edges of sample i, with `emphasis` times the loss."""
