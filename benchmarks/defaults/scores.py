@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.metrics import box_iou
+from maxmargin.metrics import box_iou, chunk_counts
 
 DRAWS = 1000
 
@@ -21,8 +21,8 @@ def labels_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
 
 def chunks_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
     """F1 is twice the chunks of both over the sum of those of either."""
-    sets = [(_chunks(list(t)), _chunks(list(f))) for t, f in zip(true, found, strict=True)]
-    return np.array([(2 * len(t & f), len(t) + len(f)) for t, f in sets])
+    both, of_truth, of_found = chunk_counts(true, found).T
+    return np.stack([2 * both, of_truth + of_found], axis=1)
 
 
 def boxes_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
@@ -58,19 +58,6 @@ def standard_error(counts: Counts) -> float:
 def surely_behind(ours: Counts, theirs: Counts) -> float:
     """By how many points we are behind at least, the lower end of a paired bootstrap's 95 % interval; below 0: not."""
     return float(np.quantile(drawn_scores(theirs) - drawn_scores(ours), 0.025))
-
-
-def _chunks(labels: list[str]) -> set[tuple[int, int, str]]:
-    """First token, last token and type, as `conlleval` reads them."""
-    chunks, begin, kind = set(), 0, ""
-    for t, label in enumerate([*labels, "O"]):
-        tag, _, name = str(label).partition("-")
-        if kind and (tag != "I" or name != kind):
-            chunks.add((begin, t - 1, kind))
-            kind = ""
-        if tag != "O" and not kind:
-            begin, kind = t, name
-    return chunks
 
 
 def _as_set(links: Any) -> set[tuple[int, int]]:
