@@ -23,7 +23,7 @@ from maxmargin.solvers import BlockFrankWolfe, Path, lam_grid, regularization_pa
 from maxmargin.solvers.path.follow import PAPER_GRID
 from maxmargin.solvers.path.rules import ApproximatePath, PathEnd, Step
 from maxmargin.solvers.path.runs import Effort, certified
-from maxmargin.solvers.path.tolerance import Absolute
+from maxmargin.solvers.tolerance import Absolute
 
 from ._problems import horses, load
 from ._report import Bar, arguments, finish

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 
-def check_limits(tol: Any, max_passes: Any, max_seconds: Any) -> None:
+def check_limits(max_passes: Any, max_seconds: Any) -> None:
     check_positive("max_passes", max_passes)
     if max_seconds is not None:
         check_positive("max_seconds", max_seconds)
-    if not isinstance(tol, numbers.Real) or not float(tol) >= 0:
-        raise ValueError(f"tol must be a number >= 0, got {tol!r}")
 
 
 def check_positive(name: str, value: Any) -> None:

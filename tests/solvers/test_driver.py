@@ -8,7 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, FrankWolfe, get_solver
+from maxmargin.solvers import BlockFrankWolfe, FrankWolfe, Status, get_solver
+from maxmargin.solvers.tolerance import as_goal
+from maxmargin.structures import make_multiclass_problem
 from structures.pairs import Subsets, subsets_pair
 
 from .conftest import LAM, named_pair, of_the_package, optimum
@@ -205,7 +207,7 @@ def test_extreme_lam(lam):
 
 BAD = {
     "lam": [0, -1, np.nan, np.inf, "1", True, None],
-    "tol": [-1, np.nan, "1", None],
+    "tol": [-1, np.nan, "1"],
     "max_passes": [0, -1, np.nan, "1", None],
     "max_seconds": [0, -1, np.nan, "1"],
     "n_jobs": [0, 1.5, "2"],
@@ -256,3 +258,21 @@ def test_get_solver():
     for unknown in ("newton", None, FrankWolfe):
         with pytest.raises(ValueError, match=r"one of \['auto', .*'subgradient'\] or a solver object"):
             get_solver(unknown)
+
+
+def test_the_goal_may_follow_the_objective():
+    sensible = as_goal(None)
+    assert [sensible.at(value) for value in (1.0, 0.05, 1e-4)] == [0.01, pytest.approx(0.005), 0.001]
+    assert as_goal(0.5).at(1e-4) == 0.5
+    for tol in (-1.0, np.nan, "small"):
+        with pytest.raises(ValueError, match="tol must be"):
+            as_goal(tol)
+
+
+def test_where_the_objective_is_small_the_default_goes_on_to_a_tenth_of_it():
+    problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    plain = BlockFrankWolfe(gap_every=1).solve(problem, 1e-3, tol=1e-2, random_state=0)
+    found = BlockFrankWolfe(gap_every=1).solve(problem, 1e-3, tol=None, random_state=0)
+    assert found.status == Status.CONVERGED
+    assert plain.gap > max(0.1 * plain.primal, 1e-3)
+    assert found.gap <= max(0.1 * found.primal, 1e-3) < 1e-2

@@ -9,6 +9,7 @@ from maxmargin.solvers import BlockFrankWolfe, CuttingPlane, FrankWolfe, Percept
 from maxmargin.solvers.driver import Limits, drive
 from maxmargin.solvers.ending import PATIENT, Ray, _scales, best_scaled
 from maxmargin.solvers.objective import Certified
+from maxmargin.solvers.tolerance import Absolute
 from maxmargin.structures import make_multiclass_problem
 from structures.pairs import Subsets
 
@@ -200,7 +201,7 @@ def test_second_ctrl_c_during_the_search_returns_what_is_certified():
         raise KeyboardInterrupt
 
     engine.hinge_loss = break_off
-    result = drive(engine, Limits(0.0, 5, None, 10))
+    result = drive(engine, Limits(Absolute(0.0), 5, None, 10))
     assert (result.status, result.n_passes, result.primal) == ("max_passes", 5, 1.0)
     assert result.gap == result.primal - result.dual
 

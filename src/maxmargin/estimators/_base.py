@@ -15,6 +15,7 @@ from sklearn.callback import CallbackSupportMixin
 from .._parameters import check_verbose, count_threads
 from ..solvers import Record, Result, Solver
 from ..solvers.report import certificate_html, certificate_rows
+from ..solvers.tolerance import as_goal
 from ..structures.fingerprint import fingerprint
 from ._callbacks import as_callback
 from ._encoded import Encoded
@@ -74,7 +75,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     lam: float | str | None
     scale: bool | None
     solver: Any
-    tol: float
+    tol: float | None
     max_passes: float
     max_seconds: float | None
     random_state: Any
@@ -145,7 +146,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             attributes["_state"] = None
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
         self._become(attributes)
-        warn_of(result, lam, self.tol)
+        warn_of(result, lam, as_goal(self.tol).at(result.primal))
 
     def _cross_validated(self, X: Any, y: Any, **given: Any) -> dict[str, Any]:
         """The lam of cross-validation, and what was seen of others."""

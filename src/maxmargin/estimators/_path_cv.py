@@ -19,7 +19,7 @@ from ..solvers import Path, Status
 from ..solvers.path.follow import on_grid
 from ..solvers.path.rules import Grid
 from ..solvers.path.runs import Effort, certified
-from ..solvers.path.tolerance import Relative
+from ..solvers.tolerance import Relative, as_goal
 from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, parameters_of
 from ._kernels import PRECOMPUTED
@@ -96,14 +96,15 @@ def choose_lam(
     single = clone(estimator).set_params(lam=None)  # so that features are scaled, unless it says otherwise
     if getattr(single, "kernel", None) is not None and isinstance(single.kernel, str) and single.kernel == PRECOMPUTED:
         raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
-    check_limits(single.tol, single.max_passes, single.max_seconds)
+    check_limits(single.max_passes, single.max_seconds)
+    tol = as_goal(single.tol).at(1.0)
     check_positive("eps", eps)
-    values = None if lams is None else on_grid(lams, single.tol).lams
+    values = None if lams is None else on_grid(lams, tol).lams
     if lengths is not None:
         rows, offsets, _ = stack_sequences(X, lengths, estimator=type(single).__name__)
         X, y = [rows[a:b] for a, b in pairwise(offsets)], unstack(stack_labels(y, offsets), offsets)
     folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), cv, given)
-    search = _Search(folds, Relative(float(eps), float(single.tol)), scorer_for(scoring, y), single)
+    search = _Search(folds, Relative(float(eps), tol), scorer_for(scoring, y), single)
     usual = single._regularization(folds[0].encoded) / folds[0].times
     if values is None:
         search.go_down(usual)

@@ -16,7 +16,7 @@ NO_BETTER = 1e-3
 STACKLEVEL = 6
 
 
-def warn_of(result: Result, lam: float, tol: float) -> None:
+def warn_of(result: Result, lam: float, goal: float) -> None:
     """Warn where a run stopped before its goal, and where nothing was learned."""
     if result.status == Status.INTERRUPTED:
         _warn(
@@ -25,7 +25,7 @@ def warn_of(result: Result, lam: float, tol: float) -> None:
         )
     elif result.status in GOALS and result.gap < np.inf:
         _warn(
-            f"stopped after {_effort(result)}{_gap(result)}, above tol={tol:g}. "
+            f"stopped after {_effort(result)}{_gap(result)}, above the goal of {goal:g}. "
             f"Raise {GOALS[result.status]}, tol or lam; the model is what was reached so far"
         )
     if not np.any(result.w):

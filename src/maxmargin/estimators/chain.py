@@ -42,8 +42,9 @@ class ChainSVM(LabelingEstimator):
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
         `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
         the oracle is expensive.
-    tol : float, default=1e-2
-        Stop when the certified duality gap is at most this.
+    tol : float or None, default=None
+        Stop when the certified duality gap is at most this. None: 0.01, or a tenth of the objective where that is
+        less, but not below 0.001.
     max_passes : float, default=1000
         Stop after so many passes over the data, with a warning.
     max_seconds : float or None, default=None
@@ -156,7 +157,7 @@ class ChainSVM(LabelingEstimator):
     >>> from maxmargin.datasets import load_dates
     >>> dates = load_dates(n_train=30, n_test=20)
     >>> reader = ChainSVM(lam=0.03, random_state=0).fit(dates.X_train, dates.y_train)
-    >>> bool(reader.gap_ <= reader.tol)
+    >>> bool(reader.gap_ <= 0.01)
     True
     >>> reader.score(dates.X_test, dates.y_test) > 0.7  # a quarter of the digits is illegible
     True
@@ -183,7 +184,7 @@ class ChainSVM(LabelingEstimator):
         lam: float | str | None = None,
         *,
         solver: Any = "auto",
-        tol: float = 1e-2,
+        tol: float | None = None,
         max_passes: float = 1000,
         max_seconds: float | None = None,
         loss: str = "hamming",

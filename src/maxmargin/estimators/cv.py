@@ -40,8 +40,9 @@ class ChainSVMCV(PathCV, ChainSVM):
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
         `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
         the oracle is expensive.
-    tol : float, default=1e-2
-        The final fit stops when its certified duality gap is at most this.
+    tol : float or None, default=None
+        The final fit stops when its certified duality gap is at most this. None: 0.01, or a tenth of the objective
+        where that is less, but not below 0.001.
     max_passes : float, default=1000
         Most passes over the data for each lam, and for the final fit.
     max_seconds : float or None, default=None
@@ -159,7 +160,7 @@ class ChainSVMCV(PathCV, ChainSVM):
         cv: Any = None,
         scoring: Any = None,
         solver: Any = "auto",
-        tol: float = 1e-2,
+        tol: float | None = None,
         max_passes: float = 1000,
         max_seconds: float | None = None,
         loss: str = "hamming",
@@ -236,8 +237,9 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
         `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
         the oracle is expensive.
-    tol : float, default=1e-2
-        The final fit stops when its certified duality gap is at most this.
+    tol : float or None, default=None
+        The final fit stops when its certified duality gap is at most this. None: 0.01, or a tenth of the objective
+        where that is less, but not below 0.001.
     max_passes : float, default=1000
         Most passes over the data for each lam, and for the final fit.
     max_seconds : float or None, default=None
@@ -336,7 +338,7 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         cv: Any = None,
         scoring: Any = None,
         solver: Any = "auto",
-        tol: float = 1e-2,
+        tol: float | None = None,
         max_passes: float = 1000,
         max_seconds: float | None = None,
         class_weight: Any = None,

@@ -45,8 +45,9 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         "exponentiated_gradient", "subgradient" or "perceptron", see ``docs/solvers.md``; or an object of
         `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a cache where
         the oracle is expensive.
-    tol : float, default=1e-2
-        Stop when the certified duality gap is at most this.
+    tol : float or None, default=None
+        Stop when the certified duality gap is at most this. None: 0.01, or a tenth of the objective where that is
+        less, but not below 0.001.
     max_passes : float, default=1000
         Stop after so many passes over the data, with a warning.
     max_seconds : float or None, default=None
@@ -163,7 +164,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         lam: float | str | None = None,
         *,
         solver: Any = "auto",
-        tol: float = 1e-2,
+        tol: float | None = None,
         max_passes: float = 1000,
         max_seconds: float | None = None,
         class_weight: Any = None,

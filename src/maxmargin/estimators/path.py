@@ -15,6 +15,7 @@ from ..solvers.path.path import Callback
 from ..solvers.path.rules import ApproximatePath, Grid
 from ..solvers.path.runs import Effort, Run, certified
 from ..solvers.result import COLUMNS
+from ..solvers.tolerance import as_goal
 from ._base import MaxMarginEstimator, certificate_of
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ def lam_grid(
     lams : iterable of float, default=2^15 ... 2^-15
         The values.
     tol : float or None, default=None
-        None takes the estimator's.
+        None takes the estimator's, and 0.01 where that is None.
     warm_start : bool, default=True
         Whether each begins with the dual variables of the one before.
     solver : str, solver object or None, default=None
@@ -317,7 +318,7 @@ def lam_grid(
     >>> path.breakpoints
     array([1. , 0.1])
     """
-    rule = on_grid(lams, estimator.tol if tol is None else tol)
+    rule = on_grid(lams, as_goal(estimator.tol).at(1.0) if tol is None else tol)
     path = EstimatorPath(estimator, X, y, rule, certified, solver=solver, warm=warm_start, **given)
     path.path.walk(callbacks, int(estimator.verbose))
     return path

@@ -17,6 +17,7 @@ from .box import make_box
 from .driver import Callback, Limits, as_callbacks, drive
 from .engine import Engine
 from .result import Result
+from .tolerance import as_goal
 
 
 class Solver(BaseEstimator, ABC):
@@ -60,7 +61,7 @@ class Solver(BaseEstimator, ABC):
         problem: Any,
         lam: float,
         *,
-        tol: float = 1e-2,
+        tol: float | None = 1e-2,
         max_passes: float = 1000,
         max_seconds: float | None = None,
         callbacks: Callback | Iterable[Callback] = (),
@@ -77,8 +78,9 @@ class Solver(BaseEstimator, ABC):
             A structure over data, built in or of your own (see ``docs/own_structure.md``).
         lam : float
             Regularisation, > 0.
-        tol : float, default=1e-2
-            Stop when the certified duality gap is at most this.
+        tol : float or None, default=1e-2
+            Stop when the certified duality gap is at most this. None: 0.01, or a tenth of the primal value where that
+            is less, but not below 0.001.
         max_passes : float, default=1000
             Stop after so many passes over the data.
         max_seconds : float or None, default=None
@@ -103,10 +105,10 @@ class Solver(BaseEstimator, ABC):
         if lam == np.inf:
             raise ValueError("lam must be finite")
         check_positive("gap_every", self.gap_every)
-        check_limits(tol, max_passes, max_seconds)
+        check_limits(max_passes, max_seconds)
         callbacks = as_callbacks(callbacks)
         engine = self.start(problem, float(lam), state, random_state, n_jobs)
-        limits = Limits(float(tol), max_passes, max_seconds, self.gap_every)
+        limits = Limits(as_goal(tol), max_passes, max_seconds, self.gap_every)
         return drive(engine, limits, callbacks, verbose, state)
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> Engine:

@@ -31,6 +31,7 @@ from .engine import Engine, State
 from .objective import Certified
 from .progress import progress
 from .result import Record, Result, Status, history_of, row_of
+from .tolerance import Goal
 
 # A chunk of steps between two looks at the clock and at Ctrl-C aims at this long.
 CHUNK_SECONDS = 0.2
@@ -40,7 +41,7 @@ ROUNDING = 1e-6
 
 
 class Limits(NamedTuple):
-    tol: float
+    goal: Goal
     max_passes: float
     max_seconds: float | None
     gap_every: float
@@ -68,7 +69,7 @@ def drive(
     verbose: int = 0,
     state: State | None = None,
 ) -> Result:
-    """Run an engine until the gap is at most `tol`, or something else stops it; `state` is what it started from."""
+    """Run an engine until the gap meets the goal, or something else stops it; `state` is what it started from."""
     engine.prepare()
     run = _Run(engine, limits, callbacks, state)
     with Interrupt() as interrupt, progress("passes", limits.max_passes, verbose) as bar:
@@ -93,7 +94,7 @@ def drive(
 
 
 def drive_unchecked(engine: Engine, limits: Limits, state: State | None) -> tuple[Status, float, State]:
-    """Run an engine until its own estimate of the gap is at most `tol`: why it stopped, the passes it took, its state.
+    """Run an engine until its own estimate of the gap meets the goal: why it stopped, the passes it took, its state.
 
     `state` is what it started from.
     """
@@ -102,7 +103,7 @@ def drive_unchecked(engine: Engine, limits: Limits, state: State | None) -> tupl
     with Interrupt() as interrupt, progress("passes", limits.max_passes, 0) as bar:
         run.work(run.last, interrupt, bar)
     estimate = engine.estimate()
-    status = Status.UNCERTIFIED if estimate.primal - estimate.dual <= limits.tol else Status.MAX_PASSES
+    status = Status.UNCERTIFIED if run.is_reached(estimate.primal, estimate.dual) else Status.MAX_PASSES
     if interrupt.seen:
         status = Status.INTERRUPTED
     elif run.out_of_time():
@@ -149,10 +150,10 @@ class _Run:
                 if not self.rows:
                     raise
                 return Status.INTERRUPTED
-            gap = self.last_record.gap
-            effort = self.last_record.effective_passes
-            bar.set_postfix_str(f"{effort:.0f} with certificates, gap {gap:.2e} (goal {limits.tol:.0e})")
-            if gap <= limits.tol:
+            last = self.last_record
+            goal = limits.goal.at(last.primal)
+            bar.set_postfix_str(f"{last.effective_passes:.0f} with certificates, gap {last.gap:.2e} (goal {goal:.0e})")
+            if last.gap <= goal:
                 return Status.CONVERGED
             if interrupt.seen:
                 return Status.INTERRUPTED
@@ -177,7 +178,7 @@ class _Run:
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
             if engine.steps == pause:
                 estimate = engine.estimate()
-                if estimate.primal - estimate.dual <= self.limits.tol:
+                if self.is_reached(estimate.primal, estimate.dual):
                     self.doubt *= 2  # each certificate costs passes of oracle calls
                     return
                 pause = self.next_multiple(beat * self.doubt)
@@ -187,6 +188,9 @@ class _Run:
             bar.update(taken / engine.n)
             pace = (time.perf_counter() - before) / taken
             chunk = max(engine.chunk, min(2 * taken, int(CHUNK_SECONDS / max(pace, 1e-9))))
+
+    def is_reached(self, primal: float, dual: float) -> bool:
+        return primal - dual <= self.limits.goal.at(primal)
 
     def out_of_time(self) -> bool:
         """Whether the time left is only enough for the closing certificate."""
@@ -221,7 +225,7 @@ class _Run:
         self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
         if self.engine.steps >= self.last:
             record = self.improved(record, SHARE * self.engine.steps / self.engine.n)  # over all runs
-        elif record.gap <= self.limits.tol:
+        elif record.gap <= self.limits.goal.at(record.primal):
             record = self.improved(record, HURRIED)
         elif interrupt.seen or self.out_of_time():
             record = self.improved(record, 0 if self.is_slow() else HURRIED)
@@ -246,7 +250,7 @@ class _Run:
         `spare` looks for nothing else.
         """
         assert self.best is not None
-        engine, tol, best = self.engine, self.limits.tol, self.best
+        engine, tol, best = self.engine, self.limits.goal.at(record.primal), self.best
         matters = spare > HURRIED and record.gap > WIDE * best.primal
         if not engine.keeps_best or not (is_nothing(best.w) or matters):
             return record

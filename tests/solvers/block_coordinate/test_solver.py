@@ -8,6 +8,7 @@ import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, Cache
 from maxmargin.solvers.driver import Limits, drive
+from maxmargin.solvers.tolerance import as_goal
 from maxmargin.structures.verbs import mean_loss
 from structures.pairs import COST, chain_pair, interpreted, multiclass_pair, subsets_pair
 
@@ -65,7 +66,7 @@ def watched(solver, problem, tol, max_passes):
         return found
 
     engine.certify = noted
-    return drive(engine, Limits(tol, max_passes, None, solver.gap_every)), iterates
+    return drive(engine, Limits(as_goal(tol), max_passes, None, solver.gap_every)), iterates
 
 
 def check_certificates(pair, box, history, best):

@@ -7,7 +7,7 @@ from maxmargin.solvers import Path, regularization_path
 from maxmargin.solvers.objective import Bracket
 from maxmargin.solvers.path.rules import Grid
 from maxmargin.solvers.path.runs import Effort, certified
-from maxmargin.solvers.path.tolerance import LEAST, Absolute, Relative
+from maxmargin.solvers.tolerance import LEAST, Absolute, Relative
 from maxmargin.structures import make_multiclass_problem
 
 from ..path.checks import BOXES, LAMS, PAIRWISE, SOLVERS, check_lam, pair_of, served

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..._parameters import check_positive
+from ..tolerance import Absolute, Relative
 from .path import Callback, Path
 from .rules import ApproximatePath, Grid
 from .runs import Effort, Run, certified, unchecked
-from .tolerance import Absolute, Relative
 
 LARGEST_KAPPA = 1 - 1e-6  # steps would be lost in rounding
 EXACT_KAPPA, STALE_KAPPA = 0.9, 0.7  # osokin16, App. K

@@ -20,11 +20,11 @@ from ..passes import Passes
 from ..presets import get_solver
 from ..progress import progress
 from ..result import Status
+from ..tolerance import LEAST
 from .rules import PathEnd, Step
 from .runs import Effort, Run, is_done
 from .start import largest_losses
 from .store import WeightStore
-from .tolerance import LEAST
 
 ENDINGS: dict[str, str] = {
     PathEnd.HINGE: "the training hinge loss is small enough: the last weights serve every smaller lam",
@@ -159,7 +159,7 @@ class Path:
 
     def __init__(self, problem: Any, solver: Any, rule: Any, run: Run, effort: Effort, *, warm: bool = True):
         began = time.perf_counter()
-        check_limits(rule.tol(1.0), effort.max_passes, effort.max_seconds)
+        check_limits(effort.max_passes, effort.max_seconds)
         self._passes = Passes(as_problem(problem), effort.n_jobs)
         self.problem, self.solver = self._passes.problem, get_solver(solver, problem)
         self._box = self.solver.box(self.problem)
@@ -465,7 +465,7 @@ class Path:
             The path itself.
         """
         callbacks, effort, began, self._stopped = as_callbacks(callbacks), self._effort, time.perf_counter(), None
-        check_limits(self._rule.tol(1.0), effort.max_passes, effort.max_seconds)
+        check_limits(effort.max_passes, effort.max_seconds)
         with Interrupt() as interrupt, progress("breakpoints", np.inf, verbose) as bar:
             while self._next.ended is None and self._stopped is None:
                 left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - began)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from ..objective import Bracket, DualPoint, Objective
 from ..passes import Passes
+from ..tolerance import Tolerance
 from .start import Start, find_start
-from .tolerance import Tolerance
 
 DEFAULT_RANGE = 1e-6  # lam_min over the first breakpoint
 

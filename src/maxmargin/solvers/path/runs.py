@@ -9,6 +9,7 @@ from ..base import Solver
 from ..driver import Limits, drive_unchecked
 from ..objective import Certified
 from ..result import Status
+from ..tolerance import Absolute
 
 
 class Effort(NamedTuple):
@@ -45,7 +46,7 @@ def certified(solver: Solver, problem: Any, lam: float, tol: float, state: Any, 
 def unchecked(solver: Solver, problem: Any, lam: float, tol: float, state: Any, effort: Effort) -> Solved:
     """Stale gaps decide that the tolerance is reached."""  # osokin16, App. K
     engine = solver.start(problem, lam, state, effort.random_state, effort.n_jobs)
-    limits = Limits(tol, effort.max_passes, effort.max_seconds, solver.gap_every)
+    limits = Limits(Absolute(tol), effort.max_passes, effort.max_seconds, solver.gap_every)
     status, passes, reached = drive_unchecked(engine, limits, state)
     found = engine.estimate()
     return Solved(found._replace(w=found.w.copy()), status, reached, passes, engine.oracle_calls)

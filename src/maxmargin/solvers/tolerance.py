@@ -1,10 +1,12 @@
-"""How large the gap of weights may be: a number, or a share of their primal value."""
+"""How large the gap of weights may be: a number, a share of their primal value, or what leaves scores alone."""
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
+from typing import Any
 
-from ..objective import Bracket
+from .objective import Bracket
 
 # A relative gap is that of an objective of this share of the one without weights, at least: where the hinge loss is
 # practically 0, all there is to learn has been learned.
@@ -56,3 +58,30 @@ class Relative:
 
 
 Tolerance = Absolute | Relative
+
+
+@dataclass(frozen=True)
+class Sensible:
+    """A gap of `most`, or of a `share` of the primal value where that is less, but never less than `least`.
+
+    With a hinge loss of 0.05 a gap of 0.01 leaves scores to chance; where all of it is 0.001, there is nothing to gain.
+    """
+
+    share: float = 0.1
+    most: float = 1e-2
+    least: float = 1e-3
+
+    def at(self, value: float) -> float:
+        return min(max(self.share * value, self.least), self.most)
+
+
+Goal = Tolerance | Sensible
+
+
+def as_goal(tol: Any) -> Goal:
+    """What a user's `tol` means; None is a rule."""
+    if tol is None:
+        return Sensible()
+    if not isinstance(tol, numbers.Real) or not float(tol) >= 0:
+        raise ValueError(f"tol must be a number >= 0 or None, got {tol!r}")
+    return Absolute(float(tol))
