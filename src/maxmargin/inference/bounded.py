@@ -7,7 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import helper, implements
-from .verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from .verbs import (
+    can_sum,
+    clique_size,
+    edges_first,
+    find_best,
+    find_marginals,
+    find_max_marginals,
+    find_reweighted,
+    find_top,
+    mix_labeling,
+    new_scratch,
+)
 
 
 class Bounded(NamedTuple):
@@ -91,3 +102,24 @@ def _(plan):
 @implements(find_marginals, Bounded)
 def _(plan, i, node, edge, scratch, node_out, edge_out):
     return find_marginals(plan.plan, i, bounded(plan, i, node, scratch), edge, scratch.inner, node_out, edge_out)
+
+
+@implements(clique_size, Bounded)
+def _(plan, i):
+    return clique_size(plan.plan, i)
+
+
+@implements(edges_first, Bounded)
+def _(plan):
+    return edges_first(plan.plan)
+
+
+@implements(mix_labeling, Bounded)
+def _(plan, i, labels, gamma, cliques):
+    mix_labeling(plan.plan, i, labels, gamma, cliques)
+
+
+@implements(find_reweighted, Bounded)
+def _(plan, i, cliques, node, edge, scratch, node_out, edge_out, cliques_out):
+    scores = bounded(plan, i, node, scratch)
+    return find_reweighted(plan.plan, i, cliques, scores, edge, scratch.inner, node_out, edge_out, cliques_out)

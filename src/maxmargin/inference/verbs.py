@@ -61,3 +61,33 @@ def find_marginals(plan, i, node, edge, scratch, node_out, edge_out):
     shared. Where all labelings are forbidden -inf is returned and nothing is written.
     A plan that cannot sum over labelings raises a NotImplementedError, at both speeds.
     """
+
+
+# A distribution over the labelings of a sample is kept as its *cliques*, the marginals it is made of: a flat array.
+# Each clique is that of a node with those that it is summed out before, the row for the label of the node, so that
+# the distribution is the product of the columns, each divided by its sum: conditional distributions of the nodes.
+# Cliques are linear in the distribution, and a mixture is a mixture of them. Nothing has probability 0 for good:
+FLOOR = 1e-30  # is added to every entry where it is read, since what has none can never get any
+
+
+@verb
+def clique_size(plan, i):
+    """How many numbers the cliques of sample i are."""
+
+
+@verb
+def edges_first(plan):
+    """Whether cliques begin with the tables of the edges, in their order, as `find_marginals` gives them."""
+
+
+@verb
+def mix_labeling(plan, i, labels, gamma, cliques):
+    """A labeling gets the share gamma, and what was there keeps the rest."""
+
+
+@verb
+def find_reweighted(plan, i, cliques, node, edge, scratch, node_out, edge_out, cliques_out):
+    """As `find_marginals` under ``p(y) ~ q(y) exp(score(y))``, q given by its cliques; those of p are written, too.
+
+    Where cliques begin with the edges, `edge_out` is the beginning of `cliques_out`, and written with it.
+    """

@@ -8,8 +8,19 @@ import numpy as np
 
 from ..._compile import helper, implements
 from ..beam import Beam, new_beam
-from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
-from .passes import ChainSums, forward_backward, max_marginals, new_chain_sums, top_viterbi, viterbi
+from ..verbs import (
+    can_sum,
+    clique_size,
+    edges_first,
+    find_best,
+    find_marginals,
+    find_max_marginals,
+    find_reweighted,
+    find_top,
+    mix_labeling,
+    new_scratch,
+)
+from .passes import ChainSums, forward_backward, max_marginals, new_chain_sums, reweighted, top_viterbi, viterbi
 from .plan import ChainPlan
 
 
@@ -63,7 +74,54 @@ def _(plan):
 @implements(find_marginals, ChainPlan)
 def _(plan, i, node, edge, scratch, node_out, edge_out):
     scores, transitions, length = shaped(plan, i, node, edge)
-    n_labels = plan.start.shape[0]
-    by_label, size = node_out.reshape((-1, n_labels)), (length - 1) * n_labels * n_labels
-    by_pair = edge_out[:size].reshape((length - 1, n_labels, n_labels))
+    by_label, by_pair = node_out.reshape((-1, plan.start.shape[0])), pairs_of(plan, i, edge_out)
     return forward_backward(scores, transitions, plan.start, plan.end, scratch.sums, length, by_label, by_pair)
+
+
+@helper
+def pairs_of(plan, i, flat):
+    """Tables of all pairs of neighbours (T - 1, K, K)."""
+    n_labels, count = plan.start.shape[0], plan.offsets[i + 1] - plan.offsets[i] - 1
+    return flat[: count * n_labels * n_labels].reshape((count, n_labels, n_labels))
+
+
+@implements(clique_size, ChainPlan)
+def _(plan, i):
+    n_labels = plan.start.shape[0]
+    return ((plan.offsets[i + 1] - plan.offsets[i] - 1) * n_labels + 1) * n_labels  # and the labels of the last
+
+
+@implements(edges_first, ChainPlan)
+def _(plan):
+    return True
+
+
+@implements(mix_labeling, ChainPlan)
+def _(plan, i, labels, gamma, cliques):
+    pairs, last = pairs_of(plan, i, cliques), cliques.shape[0] - plan.start.shape[0]
+    for p in range(cliques.shape[0]):
+        cliques[p] *= 1.0 - gamma
+    for t in range(pairs.shape[0]):
+        pairs[t, labels[t], labels[t + 1]] += gamma
+    cliques[last + labels[pairs.shape[0]]] += gamma
+
+
+@implements(find_reweighted, ChainPlan)
+def _(plan, i, cliques, node, edge, scratch, node_out, edge_out, cliques_out):
+    scores, transitions, length = shaped(plan, i, node, edge)
+    pairs, last = pairs_of(plan, i, cliques), cliques.shape[0] - plan.start.shape[0]
+    value = reweighted(
+        pairs,
+        cliques[last:],
+        scores,
+        transitions,
+        plan.start,
+        plan.end,
+        scratch.sums,
+        length,
+        node_out.reshape((-1, plan.start.shape[0])),
+        pairs_of(plan, i, cliques_out),
+    )
+    for b in range(plan.start.shape[0]):
+        cliques_out[last + b] = node_out[(length - 1) * plan.start.shape[0] + b]
+    return value

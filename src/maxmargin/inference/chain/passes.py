@@ -12,8 +12,10 @@ import numpy as np
 
 from ..._compile import helper
 from ..beam import extend
+from ..given import add_log_given, multiply_given
 from ..semirings import LOG_SUM, SCALED_SUM, begin, close, join, send, split, spread
 from ..vectors import exp_scores, max_step
+from ..verbs import FLOOR
 
 
 @helper
@@ -136,11 +138,17 @@ def forward_backward(node, edge, start, end, sums, length, node_out, edge_out):
         value += (length - 1) * exp_scores(edge.reshape(size), sums.table.reshape(size))
     if value == -np.inf:
         return value
-    value += sum_chain(SCALED_SUM, sums.table, sums, length, node_out, edge_out)
+    value += sum_chain(SCALED_SUM, shared(sums.table), sums, length, node_out, edge_out)
     if np.isnan(value):  # more range than doubles hold
         value = add_ends(node, start, end, length, sums.inside)
-        value += sum_chain(LOG_SUM, edge, sums, length, node_out, edge_out)
+        value += sum_chain(LOG_SUM, shared(edge), sums, length, node_out, edge_out)
     return value
+
+
+@helper
+def shared(table):
+    """One table for all edges."""
+    return table.reshape((1, table.shape[0], table.shape[1]))
 
 
 @helper
@@ -156,20 +164,49 @@ def add_ends(node, start, end, length, out):
 
 
 @helper
-def sum_chain(ring, edge, sums, length, node_out, edge_out):
-    """Forward and backward over ``sums.inside``; returns the log-partition function, NaN when out of range."""
-    value = 0.0
+def sum_chain(ring, tables, sums, length, node_out, edge_out):
+    """Forward and backward over ``sums.inside``; returns the log-partition function, NaN when out of range.
+
+    `tables` are one for all edges, or one for each, which `edge_out` may be, too.
+    """
+    value, stride = 0.0, 1 if tables.shape[0] > 1 else 0
     begin(ring, sums, 0)
     for t in range(1, length):
         begin(ring, sums, t)
-        send(ring, sums, t - 1, t, edge)
+        send(ring, sums, t - 1, t, tables[(t - 1) * stride])
         value += join(ring, sums, t, t)
         if not value > -np.inf:  # out of range, or all is forbidden
             return value
     value += close(ring, sums, length - 1, node_out[length - 1])
     for t in range(length - 1, 0, -1):
         value += split(ring, sums, t, t, node_out[t])
-        value += spread(ring, sums, t - 1, t, edge, node_out[t - 1], edge_out[t - 1])
+        value += spread(ring, sums, t - 1, t, tables[(t - 1) * stride], node_out[t - 1], edge_out[t - 1])
         if np.isnan(value):
             return value
+    return value
+
+
+@helper
+def reweighted(pairs, last, node, edge, start, end, sums, length, node_out, edge_out):
+    """Probabilities under ``p(y) ~ q(y) exp(score(y))``; q by its marginals of pairs (T - 1, K, K) and last labels."""
+    value = add_ends(node, start, end, length, sums.inside)
+    for t in range(length):
+        value += exp_scores(sums.inside[t], sums.inside[t])
+    inside, size = sums.inside[length - 1], edge.shape[0] * edge.shape[1]
+    for b in range(len(last)):
+        inside[b] *= last[b] + FLOOR
+    if length > 1:
+        value += (length - 1) * exp_scores(edge.reshape(size), sums.table.reshape(size))
+    if value == -np.inf:
+        return value
+    for t in range(length - 1):
+        multiply_given(pairs[t], sums.table, sums.weight, edge_out[t])
+    value += sum_chain(SCALED_SUM, edge_out, sums, length, node_out, edge_out)
+    if np.isnan(value):
+        value = add_ends(node, start, end, length, sums.inside)
+        for b in range(len(last)):
+            inside[b] += np.log(last[b] + FLOOR)
+        for t in range(length - 1):
+            add_log_given(pairs[t], edge, sums.weight, edge_out[t])
+        value += sum_chain(LOG_SUM, edge_out, sums, length, node_out, edge_out)
     return value

@@ -120,18 +120,24 @@ def log_beliefs(left, right, belief, left_out, right_out, weights):
 
 
 @helper
+def reduce_to_factors(plan, j, scratch, n_targets, empty, op):
+    """What bucket j found of its node, in ``scratch.outs``, becomes the beliefs of all that it took in."""
+    beliefs, outs, counts, axes, at = scratch.beliefs, scratch.outs, scratch.counts, plan.axes, plan.axis_offsets
+    middle, end = plan.states[j, 0] * plan.states[j, 2], plan.states[j, 0] * (plan.states[j, 2] + plan.states[j, 1])
+    for f in range(plan.factor_offsets[j], plan.factor_offsets[j + 1]):
+        to = plan.target[f]
+        if to < n_targets:
+            fill(beliefs, to, to + plan.extent[f], empty)
+            a, b = (middle, end) if plan.in_right[f] else (0, middle)
+            walk_along(axes, at[f], at[f + 1] - 1, beliefs, to, outs, a, b, counts, op)
+
+
+@helper
 def pass_down(plan, i, scratch, mode, whole):
     """Fill beliefs of nodes, messages and edges (of best scores: not of edges); `whole` is the belief of no node."""
     graph = plan.graphs[i]
-    values, tables, beliefs, outs, counts = (
-        scratch.values,
-        scratch.tables,
-        scratch.beliefs,
-        scratch.outs,
-        scratch.counts,
-    )
-    states, axes, axis_offsets, target, in_right = plan.states, plan.axes, plan.axis_offsets, plan.target, plan.in_right
-    factor_offsets, table_at, message_at, extent = plan.factor_offsets, plan.table_at, plan.message_at, plan.extent
+    values, tables, beliefs, outs = scratch.values, scratch.tables, scratch.beliefs, scratch.outs
+    states, table_at, message_at = plan.states, plan.table_at, plan.message_at
     n_targets = plan.edge_at[graph] if mode == MAX else len(beliefs)
     for j in range(plan.bucket_offsets[graph + 1] - 1, plan.bucket_offsets[graph] - 1, -1):
         n_x, n_z, n_o, begin, at = states[j, 0], states[j, 1], states[j, 2], table_at[j], message_at[j]
@@ -149,10 +155,4 @@ def pass_down(plan, i, scratch, mode, whole):
             scaled_beliefs(left, right, message, belief, left_out, right_out)
         else:
             log_beliefs(left, right, belief, left_out, right_out, scratch.weights)
-        for f in range(factor_offsets[j], factor_offsets[j + 1]):
-            to = target[f]
-            if to < n_targets:
-                fill(beliefs, to, to + extent[f], -np.inf if mode == MAX else 0.0)
-                a, b = (middle, end) if in_right[f] else (0, middle)
-                op = PEAK if mode == MAX else SUM
-                walk_along(axes, axis_offsets[f], axis_offsets[f + 1] - 1, beliefs, to, outs, a, b, counts, op)
+        reduce_to_factors(plan, j, scratch, n_targets, -np.inf if mode == MAX else 0.0, PEAK if mode == MAX else SUM)

@@ -61,13 +61,16 @@ def fields_of(plan, i, e, edge, start):
 
 
 @helper
-def go_up(ring, plan, i, edge, scratch):
-    """Messages from the leaves to the roots; returns the log of the factors taken out, NaN when out of range."""
+def go_up(ring, plan, i, edge, starts, scratch):
+    """Messages from the leaves to the roots, by tables that begin at `starts`.
+
+    Returns the log of the factors taken out, NaN when out of range.
+    """
     value = 0.0
     first = plan.edge_offsets[i]
     for at in range(first, plan.edge_offsets[i + 1]):
         e = plan.upward[at]
-        tail, head, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
+        tail, head, here, table = fields_of(plan, i, e, edge, starts[first + e])
         send(ring, scratch, tail, here, table)
         value += join(ring, scratch, head, here)
         if not value > -np.inf:  # out of range, or all is forbidden
@@ -76,13 +79,13 @@ def go_up(ring, plan, i, edge, scratch):
 
 
 @helper
-def go_down(ring, plan, i, edge, scratch, node_out, edge_out, starts):
-    """From the roots, where `outside` is known, to the leaves; returns 0, or NaN when out of range."""
+def go_down(ring, plan, i, edge, starts, scratch, node_out, edge_out, ends):
+    """From the roots, where `outside` is known, to the leaves; tables of pairs begin at `ends`. Returns 0, or NaN."""
     first = plan.edge_offsets[i]
     for at in range(plan.edge_offsets[i + 1] - 1, first - 1, -1):
         e = plan.upward[at]
-        tail, head, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
-        start = starts[first + e]
+        tail, head, here, table = fields_of(plan, i, e, edge, starts[first + e])
+        start = ends[first + e]
         pairs = edge_out[start : start + table.size].reshape(table.shape)
         flaw = split(ring, scratch, head, here, node_out[head])
         flaw += spread(ring, scratch, tail, here, table, node_out[tail], pairs)
@@ -96,7 +99,7 @@ def find_insides(plan, i, node, edge, scratch):
     """Max-product up to the roots; returns the score of the best labeling."""
     for a in range(len(node)):
         scratch.inside[a] = node[a]
-    go_up(MAX_PLUS, plan, i, edge, scratch)
+    go_up(MAX_PLUS, plan, i, edge, plan.tables, scratch)
     value = 0.0
     for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
         a, to_a = labels_of(plan, i, plan.roots[r])
@@ -229,7 +232,7 @@ def _(plan, i, node, edge, scratch, out):
         for at in range(a, to_a):
             scratch.outside[at] = others
             out[at] = scratch.inside[at] + others
-    go_down(MAX_PLUS, plan, i, edge, scratch, out, edge, plan.tables)
+    go_down(MAX_PLUS, plan, i, edge, plan.tables, scratch, out, edge, plan.tables)
 
 
 @helper
@@ -252,16 +255,16 @@ def exp_potentials(plan, i, node, edge, scratch):
 
 
 @helper
-def go_both_ways(ring, plan, i, edge, scratch, node_out, edge_out):
-    """Sum-product; returns the log-partition function, NaN when out of range."""
+def go_both_ways(ring, plan, i, edge, starts, scratch, node_out, edge_out):
+    """Sum-product, by tables that begin at `starts`; returns the log-partition function, NaN when out of range."""
     begin(ring, scratch, slice(0, len(node_out)))
-    value = go_up(ring, plan, i, edge, scratch)
+    value = go_up(ring, plan, i, edge, starts, scratch)
     if not value > -np.inf:
         return value
     for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
         a, to_a = labels_of(plan, i, plan.roots[r])
         value += close(ring, scratch, slice(a, to_a), node_out[a:to_a])
-    return value + go_down(ring, plan, i, edge, scratch, node_out, edge_out, plan.pairs)
+    return value + go_down(ring, plan, i, edge, starts, scratch, node_out, edge_out, plan.pairs)
 
 
 @implements(can_sum, TreePlan)
@@ -274,9 +277,9 @@ def _(plan, i, node, edge, scratch, node_out, edge_out):
     value = exp_potentials(plan, i, node, edge, scratch)
     if value == -np.inf:
         return value
-    value += go_both_ways(SCALED_SUM, plan, i, scratch.table, scratch, node_out, edge_out)
+    value += go_both_ways(SCALED_SUM, plan, i, scratch.table, plan.tables, scratch, node_out, edge_out)
     if np.isnan(value):
         for a in range(len(node)):
             scratch.inside[a] = node[a]
-        value = go_both_ways(LOG_SUM, plan, i, edge, scratch, node_out, edge_out)
+        value = go_both_ways(LOG_SUM, plan, i, edge, plan.tables, scratch, node_out, edge_out)
     return value
