@@ -8,7 +8,9 @@ from .cutting_plane import CuttingPlane
 from .descent import Decay, Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
+from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
+from .parts.inner_steps import ExpectationStep, ExponentiatedStep
 from .parts.lengths import ExactLength, FixedLength
 from .parts.samplers import Active, ByGaps, Drawn, Permutation, Uniform
 from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
@@ -27,12 +29,15 @@ __all__ = [
     "Decay",
     "Drawn",
     "ExactLength",
+    "ExpectationStep",
     "ExponentiatedGradient",
+    "ExponentiatedStep",
     "FixedLength",
     "FrankWolfe",
     "FrankWolfeStep",
     "OptimalStep",
     "PairwiseStep",
+    "PartialLinearization",
     "Path",
     "Perceptron",
     "Permutation",

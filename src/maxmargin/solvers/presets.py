@@ -17,6 +17,7 @@ from .cutting_plane import CuttingPlane
 from .descent import Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
+from .partial_linearization import PartialLinearization
 
 # Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
 PIECE, SHORTEST_PIECE = 1.5, 40
@@ -57,6 +58,7 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "fw": lambda problem: FrankWolfe(),
     "cutting_plane": lambda problem: CuttingPlane(),
     "exponentiated_gradient": lambda problem: ExponentiatedGradient(),
+    "partial_linearization": lambda problem: PartialLinearization(),
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
 }
@@ -69,7 +71,8 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     ----------
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
-        or away steps; "fw", "cutting_plane", "exponentiated_gradient", "subgradient" or "perceptron"; or a solver.
+        or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient" or
+        "perceptron"; or a solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.

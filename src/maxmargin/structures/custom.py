@@ -207,11 +207,27 @@ class CustomProblem(Asked):
         expects, decodes = (hasattr(self.structure, name) for name in ("exp_oracle", "decode"))
         return offered_if(bounds=True, expectations=expects, decoding=decodes)
 
-    def new_tilts(self, odds: float) -> list[Tilt]:
-        return [Tilt(np.zeros(self.d), -odds)] * self.n
+    def new_tilts(self) -> list[Tilt]:
+        return [Tilt(np.zeros(self.d), 0.0)] * self.n
+
+    def reweighs(self) -> bool:
+        return False  # the user's oracle knows tilts, and a mixture of distributions has none
 
     def new_expectation(self) -> Expected:
         return Expected()
+
+    def find_entry(
+        self,
+        tilts: list[Tilt],
+        blocks: CustomBlocks,
+        expectation: Expected,
+        work: Corners,
+        w: np.ndarray,
+        i: int,
+        odds: float,
+    ) -> float:
+        tilts[i] = Tilt(np.zeros(self.d), -odds)
+        return self.find_expectation(tilts, expectation, work, w, i, 0.0)
 
     def find_expectation(
         self, tilts: list[Tilt], expectation: Expected, work: Corners, w: np.ndarray, i: int, eta: float
@@ -220,7 +236,7 @@ class CustomProblem(Asked):
         expectation.tilt, expectation.output = tilt, Output(*self.expected(tilt.weights, i, tilt.emphasis))
         return expectation.output.value(w)
 
-    def keep_tilt(self, tilts: list[Tilt], expectation: Expected, i: int) -> None:
+    def keep_expectation(self, tilts: list[Tilt], expectation: Expected, i: int, gamma: float) -> None:
         tilts[i] = expectation.tilt
 
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._compile import helper, implements, plain
 from .._prefetch import prefetch
-from ..inference.vectors import largest_of
+from ..inference.vectors import exp_scores, largest_of
+from ..inference.verbs import FLOOR
 from .directions import Measured, list_change, list_difference, list_pair, plus
 from .needs import offered_if
 from .rows import (
@@ -36,17 +37,20 @@ from .verbs import (
     dimension,
     enlarged,
     find_corner,
+    find_entry,
     find_expectation,
     find_optimum,
     find_potentials_with,
     inner,
     is_corner,
     keep_corner,
-    keep_tilt,
+    keep_expectation,
     measure,
+    mix_corner,
     move,
     new_blocks,
     new_expectation,
+    new_interior,
     new_labelings,
     new_tilts,
     new_totals,
@@ -364,9 +368,22 @@ class Expected(NamedTuple):
     node: np.ndarray  # (K,) probabilities
 
 
+class Tilts(NamedTuple):
+    node: np.ndarray  # (n, K) logarithms of probabilities, but for a constant
+
+
+class Interior(NamedTuple):
+    node: np.ndarray  # (n, K) probabilities
+
+
 @implements(new_tilts, MulticlassProblem)
-def _(problem, odds):
-    return odds * np.eye(problem.cost.shape[0])[problem.labels]
+def _(problem):
+    return Tilts(np.zeros((len(problem.labels), problem.cost.shape[0])))
+
+
+@implements(new_interior, MulticlassProblem)
+def _(problem):
+    return Interior(np.zeros((len(problem.labels), problem.cost.shape[0])))
 
 
 @implements(new_expectation, MulticlassProblem)
@@ -374,20 +391,65 @@ def _(problem):
     return Expected(np.zeros(problem.cost.shape[0]), np.zeros(problem.cost.shape[0]))
 
 
-@implements(find_expectation, MulticlassProblem)
-def _(problem, tilts, expectation, work, w, i, eta):
-    scores, node, highest = expectation.scores, expectation.node, -np.inf
-    for k in range(scores.shape[0]):
-        scores[k] = tilts[i, k] + eta * work.node[k]
-        highest = max(highest, scores[k])
-    total, value = 0.0, 0.0
-    for k in range(scores.shape[0]):
-        node[k] = np.exp(scores[k] - highest)
+@helper
+def settle_weights(expectation, work):
+    """Weights of classes become probabilities; returns what the potentials at hand are worth there."""
+    node, total, value = expectation.node, 0.0, 0.0
+    for k in range(node.shape[0]):
         total += node[k]
-    for k in range(scores.shape[0]):
+    for k in range(node.shape[0]):
         node[k] /= total
         value += node[k] * work.node[k]
     return value
+
+
+@implements(find_expectation, (MulticlassProblem, Tilts))
+def _(problem, base, expectation, work, w, i, eta):
+    scores = expectation.scores
+    for k in range(scores.shape[0]):
+        scores[k] = base.node[i, k] + eta * work.node[k]
+    exp_scores(scores, expectation.node)
+    return settle_weights(expectation, work)
+
+
+@implements(find_expectation, (MulticlassProblem, Interior))
+def _(problem, base, expectation, work, w, i, eta):  # mohapatra16, Prop. 1
+    scores, node = expectation.scores, expectation.node
+    for k in range(scores.shape[0]):
+        scores[k] = eta * work.node[k]
+    exp_scores(scores, node)
+    for k in range(scores.shape[0]):  # what underflowed is nothing beside the floor of another class
+        node[k] *= base.node[i, k] + FLOOR
+    return settle_weights(expectation, work)
+
+
+@implements(find_entry, MulticlassProblem)
+def _(problem, base, blocks, expectation, work, w, i, odds):
+    for k in range(expectation.node.shape[0]):
+        expectation.node[k] = max(blocks.node[i, k], np.exp(-odds))
+        expectation.scores[k] = np.log(expectation.node[k])
+    value = settle_weights(expectation, work)
+    keep_expectation(problem, base, expectation, i, 1.0)
+    return value
+
+
+@implements(keep_expectation, (MulticlassProblem, Tilts))
+def _(problem, base, expectation, i, gamma):
+    for k in range(expectation.scores.shape[0]):
+        base.node[i, k] = expectation.scores[k]
+
+
+@implements(keep_expectation, (MulticlassProblem, Interior))
+def _(problem, base, expectation, i, gamma):
+    for k in range(expectation.node.shape[0]):
+        base.node[i, k] = (1.0 - gamma) * base.node[i, k] + gamma * expectation.node[k]
+
+
+@implements(mix_corner, MulticlassProblem)
+def _(problem, base, work, i, gamma):
+    for k in range(problem.cost.shape[0]):
+        base.node[i, k] *= 1.0 - gamma
+    base.node[i, work.label[0]] += gamma
 
 
 @implements(find_optimum, MulticlassProblem)
@@ -409,9 +471,3 @@ def _(problem, blocks, expectation, work, i, scale):
         raised = level + (total - curvature) / count if count > 0 else level
     for k in range(n_labels):
         goal[k] = max(goal[k] - level, 0.0) / curvature if curvature > 0.0 else (1.0 if k == best else 0.0)
-
-
-@implements(keep_tilt, MulticlassProblem)
-def _(problem, tilts, expectation, i):
-    for k in range(expectation.scores.shape[0]):
-        tilts[i, k] = expectation.scores[k]

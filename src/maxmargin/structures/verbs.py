@@ -7,8 +7,8 @@ block i and its loss-augmented argmax, the *corner*. Pairwise steps take mass fr
 both may come from outputs remembered in `labelings`, the same number of slots a block. A block moves along a
 *direction*: to the corner, from the away corner to the corner, or to an expectation (:mod:`.directions`).
 
-Where a structure can sum over outputs, an *expectation* is that under ``alpha_i(y) ~ exp(<tilt_i, mu(y)>)``, with
-potentials of its own, the *tilt*, kept for every block in `tilts`.
+Where a structure can sum over outputs, an *expectation* is that under ``alpha_i(y) ~ q_i(y) exp(eta value(y))``. What
+q_i is, `base` knows: of `tilts`, ``q_i(y) ~ exp(<tilt_i, mu(y)>)``; of an `interior`, the distribution alpha_i itself.
 
 Structures built in are NamedTuples with implementations registered for them; `structures.custom` serves a user's
 own class.
@@ -220,8 +220,23 @@ def add_corner(problem, work, i, scale, w):
 
 
 @verb
-def new_tilts(problem, odds):
-    """Tilts under which a part of the true output is `odds` more likely than another, in logarithms."""
+def new_tilts(problem):
+    """Room for the tilts of all blocks."""
+
+
+@verb
+def new_interior(problem):
+    """Room for the distributions of all blocks themselves, from which expectations may start as well as from tilts."""
+
+
+@verb
+def reweighs(problem):
+    """Whether there is such an interior; by default there is. A structure that knows tilts only says no."""
+
+
+@implements(reweighs, object)
+def _(problem):
+    return True
 
 
 @verb
@@ -230,8 +245,40 @@ def new_expectation(problem):
 
 
 @verb
-def find_expectation(problem, tilts, expectation, work, w, i, eta):
-    """The expectation under the tilt plus eta times the potentials at hand; returns its value at the latter."""
+def find_entry(problem, base, blocks, expectation, work, w, i, odds):
+    """The expectation that has the marginals of block i, but no part of an output less likely than ``exp(-odds)``.
+
+    It becomes what the tilts or distributions, `base`, say of the block; marginals that hang together may be taken as
+    if they did not. Returns its value at the potentials at hand.
+    """
+
+
+@verb
+def open_block(problem, base, expectation, work, w, i):
+    """Block i is about to move: make room for its distribution, where that is made late. By default nothing is done."""
+
+
+@implements(open_block, object)
+def _(problem, base, expectation, work, w, i):
+    return None
+
+
+@verb
+def find_expectation(problem, base, expectation, work, w, i, eta):
+    """The expectation under what `base` says of block i, times ``exp(eta potentials)``; returns its value.
+
+    That is at the potentials at hand.
+    """
+
+
+@verb
+def keep_expectation(problem, base, expectation, i, gamma):
+    """`base` follows a step of length gamma to the expectation just found; tilts know whole steps only."""
+
+
+@verb
+def mix_corner(problem, base, work, i, gamma):
+    """`base` follows a step of length gamma to the corner."""
 
 
 @verb
@@ -240,8 +287,3 @@ def find_optimum(problem, blocks, expectation, work, i, scale):
 
     They maximise ``<theta, mu> - scale/2 |phi_i(mu) - E phi_i|^2``, where a step along D changes w by ``-scale D``.
     """
-
-
-@verb
-def keep_tilt(problem, tilts, expectation, i):
-    """The tilt that the expectation was found under becomes that of block i."""

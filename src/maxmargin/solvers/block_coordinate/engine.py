@@ -6,15 +6,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...structures.verbs import mean_loss, new_blocks
+from ..._parameters import check_positive
+from ...structures.verbs import inner, mean_loss, new_blocks
 from ..box import release_all, truncate
 from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass
+from ..parts.inner_steps import LATE_ODDS, ODDS, enter_pass, set_unit
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
 from ..parts.samplers import Sampling
-from ..parts.steps import HITS, MISSES
+from ..parts.steps import HITS, MISSES, fitted_step, taken_over_step, traits
 from ..passes import weights_pass
 from ..result import Record
 from .loop import Run, block_steps
@@ -47,21 +49,43 @@ class BlockEngine(Engine):
         "total_gap",
         "outer",
         "known_curvature",
+        "step",
     )
     outer: Any  # the problem the steps work on
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, parts: Parts):
         super().__init__(problem, lam, box, n_jobs)
         self.parts, self.sampling = parts, parts.sampling
-        self.memory = parts.memory
+        self.memory, self.step = parts.memory, fitted_step(parts.step, problem, lam)
         self.tally = np.zeros(2, np.int64)
         self.known_curvature: float | None = None
 
     def begin(self) -> None:
         self.blocks = new_blocks(self.problem)
-        self.new_outer(DualPoint(np.zeros(self.passes.dimension), 0.0))
+        point = DualPoint(np.zeros(self.passes.dimension), 0.0)
+        self.new_outer(self.inside() if traits(self.parts.step).begins_inside else point)
         self.averaging = self.new_averaging()
         self.forget_gaps()
+
+    def inside(self) -> DualPoint:
+        """Where steps begin that must not begin at the corners of the true outputs, but near them."""
+        start, odds = DualPoint(np.zeros(self.passes.dimension), 0.0), self.parts.step.odds
+        set_unit(self.step, float(self.problem.weight @ self.hinges(start.vector)))
+        self.oracle_calls += self.n
+        point = self.entered(start, ODDS if odds is None else odds)
+        square = inner(self.problem, point.vector, point.vector)
+        if odds is None and self.lam * point.loss < square:  # a share of the way has the highest dual value
+            self.blocks = new_blocks(self.problem)
+            point = self.entered(start, ODDS + np.log(square / (self.lam * point.loss)))
+        return point
+
+    def entered(self, point: DualPoint, odds: float) -> DualPoint:
+        """The blocks go from a point to where no part of an output is less likely than the odds say."""
+        check_positive("odds", odds)
+        v = point.vector / self.lam
+        enter_pass(self.problem, self.step, self.blocks, self.passes.work, v, 1.0 / self.lam, float(odds))
+        self.oracle_calls += self.n
+        return DualPoint(self.lam * v, mean_loss(self.problem, self.blocks))
 
     def forget_gaps(self) -> None:
         self.gaps, self.total_gap = np.full(self.n, np.inf), np.inf
@@ -93,13 +117,17 @@ class BlockEngine(Engine):
         return WeightedAveraging.begin(self.problem, self.steps)
 
     def resume(self, state: State) -> None:
-        own = self.memory
+        own, step = self.memory, self.step
         super().resume(state)
         same_kind = type(self.memory) is type(own)
         self.memory = taken_over(own, self.memory, self.problem) if same_kind else nameless(own)
-        same, averaging = self.continues(state), self.averaging
+        known = taken_over_step(step, self.step)
+        self.step = step if known is None else known
+        enters = known is None and traits(self.parts.step).begins_inside
+        same, averaging = self.continues(state) and not enters, self.averaging
         if not (same and self.outer.goes_on(self.parts.acceleration, self.parts.averages)):
-            self.new_outer(self.dual_point())
+            point = self.dual_point()
+            self.new_outer(self.entered(point, self.parts.step.odds or LATE_ODDS) if enters else point)
         self.averaging = self.new_averaging()
         if not same:
             self.forget_gaps()
@@ -147,7 +175,7 @@ class BlockEngine(Engine):
             lam=self.outer.lam,
             box=self.box,
             sampler=sampler,
-            step=self.parts.step,
+            step=self.step,
             memory=self.memory,
             cache=self.parts.cache,
             averaging=self.averaging,

@@ -11,10 +11,11 @@ from ..engine import Engine
 from ..parts.averaging import check_averaging
 from ..parts.cache import Cache, as_cache, growing_memory, rule_of
 from ..parts.choice import as_part
+from ..parts.inner_steps import INNER_STEPS, ExpectationStep
 from ..parts.lengths import FixedLength
 from ..parts.memory import Memory, NoMemory
 from ..parts.samplers import Sampling, as_sampling
-from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, fitted_step, traits
+from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, traits
 from .engine import BlockEngine, Parts
 from .pieces import PiecesEngine
 from .working_set import WorkingSetEngine
@@ -35,13 +36,14 @@ class BlockFrankWolfe(Solver):
         The exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only.
     gap_every : float, default=10
         Passes between two certificates.
-    step : {"fw", "away", "pairwise", "optimal"} or a step, default="fw"
+    step : {"fw", "away", "pairwise", "optimal", "expectation", "exponentiated"} or a step, default="fw"
         Away and pairwise steps know the outputs that hold dual mass, and converge linearly. The optimal step, for
-        classes, makes a block as good as it can be while the others stay.
+        classes, makes a block as good as it can be while the others stay. Expectation and exponentiated steps begin
+        inside the simplex and go to expectations over outputs.
     cache : bool or Cache, default=False
         Whether to ask remembered outputs before the oracle.
     safeguard : bool, default=False
-        With pairwise steps, take the Frank-Wolfe step where it gains more.
+        With pairwise and expectation steps, take the Frank-Wolfe step where it gains more.
     lower : float, array or None, default=None
         Lower bounds on w, a number or one for each weight.
     upper : float, array or None, default=None
@@ -111,6 +113,7 @@ class BlockFrankWolfe(Solver):
         return super().requires() | traits(self.chosen_step()).requires
 
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> Engine:
+        self.check_together()
         if self.working_set:
             return WorkingSetEngine(problem, lam, self.box(problem), n_jobs, self.parts)
         if self.pieces is not None:
@@ -119,32 +122,50 @@ class BlockFrankWolfe(Solver):
 
     def parts(self, problem: Any) -> Parts:
         """What the parameters mean for a problem."""
-        check_averaging(self.averaging)
         step, rule = self.chosen_step(), as_cache(self.cache)
-        if self.acceleration is not None and isinstance(getattr(step, "length", None), FixedLength):
-            raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
-        if rule is not None and not traits(step).takes_outputs:
-            raise ValueError(f"a cache goes with steps to outputs, not with step={self.step!r}")
         return Parts(
-            sampling=as_sampling(self.sampling, knows_gaps=True),
-            step=fitted_step(step, problem),
+            sampling=as_sampling(self.sampling, knows_gaps=traits(step).knows_gaps),
+            step=step,
             cache=rule_of(rule),
             memory=memory_for(problem, step, rule),
             averages=self.averaging is not None,
             acceleration=as_catalyst(self.acceleration),
         )
 
+    def check_together(self) -> None:
+        """Refuse parts that do not go with the step."""
+        check_averaging(self.averaging)
+        step, rule = self.chosen_step(), as_cache(self.cache)
+        able = traits(step)
+        if self.acceleration is not None and isinstance(getattr(step, "length", None), FixedLength):
+            raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
+        refusals = {
+            "a cache goes with steps to outputs": rule is not None and not able.takes_outputs,
+            "acceleration goes with steps that find block gaps": self.acceleration is not None and not able.knows_gaps,
+            "bounds go with steps along lines": not able.takes_bounds and Need.BOUNDS in super().requires(),
+            "working sets go with steps to outputs": self.working_set and able.begins_inside,
+            "pieces go with steps to outputs": self.pieces is not None and able.begins_inside,
+        }
+        for reason, refused in refusals.items():
+            if refused:
+                raise ValueError(f"{reason}, not with step={self.step!r}")
+
     def chosen_step(self) -> Any:
-        """The step part that `step`, `line_search` and `safeguard` mean together."""
-        step = as_part("step", self.step, STEPS, type(self.step) in traits.table)  # type: ignore[attr-defined]
+        """The step part that `step`, `line_search`, `safeguard` and `acceleration` mean together."""
+        named = STEPS | INNER_STEPS
+        step = as_part("step", self.step, named, type(self.step) in traits.table)  # type: ignore[attr-defined]
         if not self.line_search:
             if not isinstance(step, FrankWolfeStep):
                 raise ValueError(f"line_search=False goes with Frank-Wolfe steps only, not with step={self.step!r}")
             step = step._replace(length=FixedLength())
         if self.safeguard:
-            if not isinstance(step, PairwiseStep):
-                raise ValueError(f"safeguard=True goes with pairwise steps only, not with step={self.step!r}")
+            if not isinstance(step, PairwiseStep | ExpectationStep):
+                raise ValueError(
+                    f"safeguard=True goes with pairwise and expectation steps only, not with step={self.step!r}"
+                )
             step = step._replace(safeguard=True)
+        if self.acceleration is not None and isinstance(step, ExpectationStep):
+            step = step._replace(safeguard=True)  # whether a proximal problem is solved, exact gaps alone say
         return step
 
 

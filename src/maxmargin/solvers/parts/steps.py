@@ -153,6 +153,9 @@ class Traits(NamedTuple):
     remembers: bool  # outputs known by name
     takes_outputs: bool  # goes to outputs, so that remembered ones may stand for the oracle's
     requires: frozenset[Need] = frozenset()  # of a structure
+    begins_inside: bool = False  # where no output has mass 0, and knows the distributions of the blocks
+    knows_gaps: bool = True  # of blocks, at least roughly, as drawing by gaps and acceleration ask
+    takes_bounds: bool = True  # on weights
 
 
 @verb
@@ -176,17 +179,27 @@ def _(step):
 
 
 @verb
-def fitted_step(step, problem):
-    """The step with the room it needs for a problem; by default it needs none."""
+def fitted_step(step, problem, lam):
+    """The step at work, with the room it needs for a problem; by default it needs none."""
 
 
 @implements(fitted_step, object)
-def _(step, problem):
+def _(step, problem, lam):
     return step
 
 
+@verb
+def taken_over_step(step, earlier):
+    """A step at work that goes on with what one of an earlier run knew of the blocks; None if it must begin anew."""
+
+
+@implements(taken_over_step, object)
+def _(step, earlier):
+    return None
+
+
 @implements(fitted_step, OptimalStep)
-def _(step, problem):
+def _(step, problem, lam):
     return OptimalStep(ToExpectation(new_expectation(problem)))
 
 
