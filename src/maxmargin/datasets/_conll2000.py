@@ -21,20 +21,20 @@ _ORIGIN = (
     "https://raw.githubusercontent.com/nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/"
     "packages/corpora/conll2000.zip"
 )
-TRAIN = DataFile(
-    path="conll2000/train.txt.gz",
-    format=GZIP,
-    urls=(_ORIGIN,),
-    convert=partial(_convert.zip_member, member="conll2000/train.txt"),
-    sha256="82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
-)
-TEST = DataFile(
-    path="conll2000/test.txt.gz",
-    format=GZIP,
-    urls=(_ORIGIN,),
-    convert=partial(_convert.zip_member, member="conll2000/test.txt"),
-    sha256="73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
-)
+
+
+def _file(split: str, sha256: str) -> DataFile[bytes]:
+    return DataFile(
+        path=f"conll2000/{split}.txt.gz",
+        format=GZIP,
+        urls=(_ORIGIN,),
+        convert=partial(_convert.zip_member, member=f"conll2000/{split}.txt"),
+        sha256=sha256,
+    )
+
+
+TRAIN = _file("train", "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea")
+TEST = _file("test", "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628")
 
 # The templates of the chunking tutorial of CRFsuite (N. Okazaki).
 TEMPLATES = (
