@@ -185,17 +185,13 @@ class WorkingSetEngine(Engine):
         return found.primal - found.dual
 
     def estimate(self) -> Certified:
-        return self.value_with(self.asked_hinges)
-
-    def value_with(self, hinges: np.ndarray) -> Certified:
-        return self.objective.certified(self.w, self.passes.primal(self.w, self.lam, hinges), self.point)
+        return self.objective.certified(self.w, self.passes.primal(self.w, self.lam, self.asked_hinges), self.point)
 
     def certify(self) -> list[Certified]:
         found = Answers(self.n)
         ask_pass(self.problem, self.passes.work, found, self.w, np.arange(self.n), self.steps, found.hinges)
-        self.oracle_calls += self.n
         self.answers = found
-        return [self.value_with(found.hinges)]
+        return [self.value_at(self.w, self.point, found.hinges)]
 
     def best_point(self) -> DualPoint:
         return self.point
