@@ -21,13 +21,13 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from maxmargin import ChainSVM, ChainSVMCV, datasets
-from maxmargin.metrics import chunk_counts, default_scoring
+from maxmargin.metrics import default_scoring
 
 from ._report import Bar, arguments, finish
+from .defaults.scores import Counts, chunks_right, labels_right, score, standard_error
 
 POINTS, COST, TOL = 0.5, 10.0, 2e-3
 STEPS = range(4, -5, -1)  # powers of 2 around the lam chosen
-RESAMPLES = 500
 
 
 def first(data: Any, n: int) -> Any:
@@ -53,32 +53,10 @@ QUICK: dict[str, Callable[[], Any]] = {
 }
 
 
-class Judge(NamedTuple):
-    """What is counted in each test sequence: right ones twice, and what they are a share of."""
-
-    right: np.ndarray
-    of: np.ndarray
-
-    @classmethod
-    def of_model(cls, model: Any, X: Any, y: Any) -> Judge:
-        found = model.predict(X)
-        if default_scoring(y) == "chunk_f1":
-            both, true, pred = chunk_counts(y, found).T
-            return cls(2 * both, true + pred)
-        right = [np.sum(np.asarray(a) == np.asarray(b)) for a, b in zip(y, found, strict=True)]
-        return cls(np.array(right), np.array([len(labels) for labels in y]))
-
-    @property
-    def score(self) -> float:
-        """In points."""
-        return 100.0 * self.right.sum() / max(self.of.sum(), 1)
-
-    @property
-    def error(self) -> float:
-        """The standard error of the score by a bootstrap of sequences."""
-        rng = np.random.default_rng(0)
-        drawn = rng.integers(len(self.of), size=(RESAMPLES, len(self.of)))
-        return float(np.std(100.0 * self.right[drawn].sum(axis=1) / np.maximum(self.of[drawn].sum(axis=1), 1)))
+def counts_of(model: Any, X: Any, y: Any) -> Counts:
+    """What is right in each test sequence, by the score that cross-validation goes by."""
+    count = chunks_right if default_scoring(y) == "chunk_f1" else labels_right
+    return count(y, model.predict(X))
 
 
 class Timed(NamedTuple):
@@ -97,18 +75,18 @@ class Outcome(NamedTuple):
 
     name: str
     lam: float
-    judge: Judge
+    counts: Counts
     best_lam: float
-    best: Judge
+    best: Counts
     seconds: float  # of the choice and the fit over those of one fit
     calls: float
 
     @property
     def behind(self) -> float:
-        return self.best.score - self.judge.score
+        return score(self.best) - score(self.counts)
 
     def bars(self) -> list[Bar]:
-        allowed = max(POINTS, self.best.error)
+        allowed = max(POINTS, standard_error(self.best))
         return [
             Bar(f"{self.name}: points below the best lam of a fine grid", self.behind, round(allowed, 2)),
             Bar(f"{self.name}: CPU time over one fit", self.seconds, COST),
@@ -122,27 +100,27 @@ def run(name: str, data: Any, steps: Iterable[int] = STEPS) -> Outcome:
     before = fit(ChainSVMCV(random_state=0), data)
     chosen = before.model
     one = [fit(ChainSVM(lam=chosen.lam_, scale=True, random_state=0), data) for _ in range(2)]
-    judges = {}
+    counts = {}
     for step in steps:
         lam = chosen.lam_ * 2.0**step
         well_solved = fit(ChainSVM(lam=lam, scale=True, tol=TOL, random_state=0), data).model
-        judges[lam] = Judge.of_model(well_solved, data.X_test, data.y_test)
-    best = max(judges, key=lambda lam: judges[lam].score)
+        counts[lam] = counts_of(well_solved, data.X_test, data.y_test)
+    best = max(counts, key=lambda lam: score(counts[lam]))
     calls = (chosen.path_oracle_calls_ + chosen.n_oracle_calls_) / one[0].model.n_oracle_calls_
     seconds = before.seconds / np.mean([each.seconds for each in one])
-    found = Outcome(name, chosen.lam_, judges[chosen.lam_], best, judges[best], float(seconds), calls)
-    print_outcome(found, chosen, Judge.of_model(chosen, data.X_test, data.y_test), judges)
+    found = Outcome(name, chosen.lam_, counts[chosen.lam_], best, counts[best], float(seconds), calls)
+    print_outcome(found, chosen, counts_of(chosen, data.X_test, data.y_test), counts)
     return found
 
 
-def print_outcome(found: Outcome, chosen: Any, own: Judge, judges: dict[float, Judge]) -> None:
-    means = [f"{lam:.2g}: {100 * score:.1f}" for lam, score in zip(chosen.lams_, chosen.scores_.mean(0), strict=True)]
+def print_outcome(found: Outcome, chosen: Any, own: Counts, counts: dict[float, Counts]) -> None:
+    means = [f"{lam:.2g}: {100 * mean:.1f}" for lam, mean in zip(chosen.lams_, chosen.scores_.mean(0), strict=True)]
     print(
-        f"\n{found.name}: lam {found.lam:.3g}, {found.judge.score:.2f} (as fitted {own.score:.2f}); "
-        f"best {found.best_lam:.3g}, {found.best.score:.2f} (standard error {found.best.error:.2f}); "
+        f"\n{found.name}: lam {found.lam:.3g}, {score(found.counts):.2f} (as fitted {score(own):.2f}); "
+        f"best {found.best_lam:.3g}, {score(found.best):.2f} (standard error {standard_error(found.best):.2f}); "
         f"costs {found.seconds:.1f} fits in CPU time, {found.calls:.1f} in oracle calls\n"
         f"  folds  {'  '.join(means)}\n"
-        f"  test   {'  '.join(f'{lam:.2g}: {judge.score:.1f}' for lam, judge in judges.items())}",
+        f"  test   {'  '.join(f'{lam:.2g}: {score(one):.1f}' for lam, one in counts.items())}",
         flush=True,
     )
 

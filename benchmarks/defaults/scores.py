@@ -41,7 +41,7 @@ def links_right(true: Sequence[Any], found: Sequence[Any]) -> Counts:
 def score(counts: Counts) -> float:
     """In points of a hundred."""
     right, every = counts.sum(axis=0)
-    return float(100 * right / every)
+    return float(100 * right / max(every, 1))
 
 
 def drawn_scores(counts: Counts) -> np.ndarray:

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 from maxmargin.datasets import _ewt, fetch_ewt
 from maxmargin.datasets._attributes import AttributeEncoder
+from maxmargin.datasets._lexical import TEMPLATES
 
 TEXT = """I\tPRON\tPRP\t2\tnsubj
 saw\tVERB\tVBD\t0\troot
@@ -43,9 +44,9 @@ def attributes(words):
 def test_parse():
     treebank = _ewt._parse(TEXT)
     assert treebank.words == ("I", "saw", "McDonald", "U2-Live", "42", "saws", ",", "École")
-    assert treebank.labels("xpos").tolist() == ["PRP", "VBD", "NNP", "NNP", "CD", "NNS", ",", "NNP"]
-    assert treebank.labels("upos").tolist() == ["PRON", "VERB", "PROPN", "PROPN", "NUM", "NOUN", "PUNCT", "PROPN"]
-    assert treebank.labels("deprel").tolist() == ["nsubj", "root", "obj", "root", "nummod", "root", "punct", "list"]
+    assert list(treebank.xpos) == ["PRP", "VBD", "NNP", "NNP", "CD", "NNS", ",", "NNP"]
+    assert list(treebank.upos) == ["PRON", "VERB", "PROPN", "PROPN", "NUM", "NOUN", "PUNCT", "PROPN"]
+    assert list(treebank.deprel) == ["nsubj", "root", "obj", "root", "nummod", "root", "punct", "list"]
     assert [heads.tolist() for heads in treebank.cut(treebank.heads)] == [[1, -1, 1], [-1], [1, -1, 3, 1]]
 
 
@@ -58,7 +59,7 @@ def test_sentences_without_words_are_dropped():
 def test_first_sentences(n, offsets):
     part = _ewt._parse(TEXT).first(n)
     assert part.offsets.tolist() == offsets
-    assert {len(values) for values in part[:-1]} == {offsets[-1]}
+    assert {len(values) for name, values in vars(part).items() if name != "offsets"} == {offsets[-1]}
 
 
 @pytest.mark.parametrize("min_freq", [1, 2])
@@ -67,7 +68,7 @@ def test_attributes_match_strings(min_freq):
     sentences = [treebank.words[:3], treebank.words[3:4], treebank.words[4:]]
     counts = Counter(name for words in sentences for row in attributes(words) for name in row)
     kept = {name for name, count in counts.items() if count >= min_freq}
-    encoder = AttributeEncoder(_ewt.TEMPLATES, treebank.tokens(), min_freq)
+    encoder = AttributeEncoder(TEMPLATES, treebank.tokens(), min_freq)
     names = encoder.names()
     assert len(names) == encoder.n_attributes and set(names) == kept
     for matrix, words in zip(encoder.encode(treebank.tokens()), sentences, strict=True):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maxmargin.datasets import _convert
 from maxmargin.datasets._attributes import AttributeEncoder, Template, Tokens, column
 from maxmargin.datasets._fetch import GZIP, DataFile, PathLike, load_file
+from maxmargin.datasets._sentences import Sentences, check_counts, read_lines
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -20,20 +21,20 @@ _ORIGIN = (
     "https://raw.githubusercontent.com/nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28/"
     "packages/corpora/conll2000.zip"
 )
-TRAIN = DataFile(
-    path="conll2000/train.txt.gz",
-    format=GZIP,
-    urls=(_ORIGIN,),
-    convert=partial(_convert.zip_member, member="conll2000/train.txt"),
-    sha256="82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
-)
-TEST = DataFile(
-    path="conll2000/test.txt.gz",
-    format=GZIP,
-    urls=(_ORIGIN,),
-    convert=partial(_convert.zip_member, member="conll2000/test.txt"),
-    sha256="73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
-)
+
+
+def _file(split: str, sha256: str) -> DataFile[bytes]:
+    return DataFile(
+        path=f"conll2000/{split}.txt.gz",
+        format=GZIP,
+        urls=(_ORIGIN,),
+        convert=partial(_convert.zip_member, member=f"conll2000/{split}.txt"),
+        sha256=sha256,
+    )
+
+
+TRAIN = _file("train", "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea")
+TEST = _file("test", "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628")
 
 # The templates of the chunking tutorial of CRFsuite (N. Okazaki).
 TEMPLATES = (
@@ -84,46 +85,38 @@ def fetch_conll2000(min_freq: int = 3, *, data_home: PathLike | None = None, dow
     >>> len(chunks.X_train), chunks.words_train[0][:3].tolist(), chunks.y_train[0][:3].tolist()
     (8936, ['Confidence', 'in', 'the'], ['B-NP', 'B-PP', 'B-NP'])
     """
-    from sklearn.utils import Bunch, check_scalar
+    from sklearn.utils import Bunch
 
-    check_scalar(min_freq, "min_freq", numbers.Integral, min_val=1)
+    check_counts(min_freq)
     train = _parse(load_file(TRAIN, data_home, download_if_missing))
     test = _parse(load_file(TEST, data_home, download_if_missing))
     tokens = train.tokens()
     encoder = AttributeEncoder(TEMPLATES, tokens, min_freq)
     return Bunch(
         X_train=encoder.encode(tokens),
-        y_train=train.split(train.chunks),
+        y_train=train.cut(train.chunks),
         X_test=encoder.encode(test.tokens()),
-        y_test=test.split(test.chunks),
-        words_train=train.split(train.words),
-        words_test=test.split(test.words),
-        pos_train=train.split(train.pos),
-        pos_test=test.split(test.pos),
+        y_test=test.cut(test.chunks),
+        words_train=train.cut(train.words),
+        words_test=test.cut(test.words),
+        pos_train=train.cut(train.pos),
+        pos_test=test.cut(test.pos),
         feature_names=encoder.names(),
         target_names=np.unique(train.chunks),
         DESCR=_DESCR,
     )
 
 
-class _Sentences(NamedTuple):
-    """Sentences laid end to end, and where each starts (and the last one ends)."""
-
-    words: list[str]
-    pos: list[str]
-    chunks: list[str]
-    offsets: np.ndarray
+@dataclass(frozen=True)
+class _Chunked(Sentences):
+    pos: tuple[str, ...]
+    chunks: tuple[str, ...]
 
     def tokens(self) -> Tokens:
         return Tokens({"w": column(self.words), "pos": column(self.pos)}, self.offsets)
 
-    def split(self, values: list[str]) -> list[np.ndarray]:
-        return np.split(np.array(values), self.offsets[1:-1])
 
-
-def _parse(text: bytes) -> _Sentences:
+def _parse(text: bytes) -> _Chunked:
     """``word pos chunk`` lines, a blank line after each sentence."""
-    decoded = text.decode("ascii").strip()
-    lengths = [sentence.count("\n") + 1 for sentence in decoded.split("\n\n")]
-    fields = decoded.split()
-    return _Sentences(fields[0::3], fields[1::3], fields[2::3], np.concatenate([[0], np.cumsum(lengths)]))
+    offsets, (words, pos, chunks) = read_lines(text.decode("ascii"), str.split)
+    return _Chunked(offsets, words, pos, chunks)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from maxmargin.datasets import _convert
-from maxmargin.datasets._attributes import AttributeEncoder, Tokens
-from maxmargin.datasets._fetch import GZIP, DataFile, PathLike, load_file
-from maxmargin.datasets._lexical import TEMPLATES, lexical_tokens
+from maxmargin.datasets._fetch import GZIP, DataFile, PathLike
+from maxmargin.datasets._sentences import Sentences, check_counts, lexical_task, load_splits, read_lines
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -99,62 +97,30 @@ def fetch_ewt(
     >>> trees.words_train[0][:3].tolist(), trees.heads_train[0][:3].tolist()
     (['Al', '-', 'Zaman'], [-1, 2, 0])
     """
-    from sklearn.utils import Bunch, check_scalar
-
     if target not in TARGETS:
         raise ValueError(f"target must be 'xpos', 'upos' or 'deprel', got {target!r}")
-    check_scalar(min_freq, "min_freq", numbers.Integral, min_val=1)
-    if n_train is not None:
-        check_scalar(n_train, "n_train", numbers.Integral, min_val=1)
-    splits = {name: _parse(load_file(file, data_home, download_if_missing)) for name, file in FILES.items()}
-    splits["train"] = splits["train"].first(n_train)
-    tokens = {name: split.tokens() for name, split in splits.items()}
-    encoder = AttributeEncoder(TEMPLATES, tokens["train"], min_freq)
-    data = Bunch(feature_names=encoder.names(), target_names=np.unique(splits["train"].labels(target)), DESCR=_DESCR)
+    check_counts(min_freq, n_train)
+    splits = load_splits(FILES, _parse, n_train, data_home, download_if_missing)
+    data = lexical_task(splits, target, min_freq, _DESCR)
     for name, split in splits.items():
-        data[f"X_{name}"] = encoder.encode(tokens[name])
         data[f"heads_{name}"] = split.cut(split.heads)
-        data[f"y_{name}"] = split.cut(split.labels(target))
-        # Objects: one address of 473 characters would make every entry as wide.
-        data[f"words_{name}"] = split.cut(np.array(split.words, dtype=object))
     return data
 
 
-class _Treebank(NamedTuple):
-    """Sentences laid end to end, and where each starts (and the last one ends); heads count within a sentence."""
+@dataclass(frozen=True)
+class _Treebank(Sentences):
+    """Heads count within a sentence."""
 
-    words: tuple[str, ...]
     upos: tuple[str, ...]
     xpos: tuple[str, ...]
     deprel: tuple[str, ...]
     heads: np.ndarray
-    offsets: np.ndarray
-
-    def first(self, n: int | None) -> _Treebank:
-        offsets = self.offsets if n is None else self.offsets[: n + 1]
-        stop = offsets[-1]
-        words, upos, xpos, deprel = (values[:stop] for values in (self.words, self.upos, self.xpos, self.deprel))
-        return _Treebank(words, upos, xpos, deprel, self.heads[:stop], offsets)
-
-    def labels(self, target: str) -> np.ndarray:
-        return np.array(getattr(self, target))
-
-    def cut(self, values: np.ndarray) -> list[np.ndarray]:
-        return np.split(values, self.offsets[1:-1])
-
-    def tokens(self) -> Tokens:
-        return lexical_tokens(self.words, self.offsets)
 
 
 def _parse(text: bytes) -> _Treebank:
     """``FORM UPOS XPOS HEAD DEPREL`` lines, tab-separated, a blank line after each sentence."""
-    sentences = [block.split("\n") for block in re.split("\n\n+", text.decode("utf-8").strip("\n")) if block]
-    if not sentences:
-        raise ValueError("the treebank holds no sentence")
-    rows = [_fields(line) for sentence in sentences for line in sentence]
-    words, upos, xpos, heads, deprel = zip(*rows, strict=True)
-    offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
-    return _Treebank(words, upos, xpos, deprel, _parents(heads, offsets), offsets)
+    offsets, (words, upos, xpos, heads, deprel) = read_lines(text.decode("utf-8"), _fields)
+    return _Treebank(offsets, words, upos, xpos, deprel, _parents(heads, offsets))
 
 
 def _fields(line: str) -> list[str]:

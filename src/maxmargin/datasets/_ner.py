@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 import re
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from maxmargin.datasets import _convert
-from maxmargin.datasets._attributes import AttributeEncoder, Tokens
-from maxmargin.datasets._fetch import GZIP, DataFile, PathLike, load_file
-from maxmargin.datasets._lexical import TEMPLATES, lexical_tokens
+from maxmargin.datasets._fetch import GZIP, DataFile, PathLike
+from maxmargin.datasets._sentences import Sentences, check_counts, lexical_task, load_splits, read_lines
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -176,50 +173,20 @@ def _fetch(
     data_home: PathLike | None,
     download_if_missing: bool,
 ) -> Bunch:
-    from sklearn.utils import Bunch, check_scalar
-
-    check_scalar(min_freq, "min_freq", numbers.Integral, min_val=1)
-    if n_train is not None:
-        check_scalar(n_train, "n_train", numbers.Integral, min_val=1)
-    splits = {name: _parse(load_file(file, data_home, download_if_missing)) for name, file in files.items()}
-    splits["train"] = splits["train"].first(n_train)
-    tokens = {name: split.tokens() for name, split in splits.items()}
-    encoder = AttributeEncoder(TEMPLATES, tokens["train"], min_freq)
-    data = Bunch(feature_names=encoder.names(), target_names=np.unique(splits["train"].labels), DESCR=description)
-    for name, split in splits.items():
-        data[f"X_{name}"] = encoder.encode(tokens[name])
-        data[f"y_{name}"] = split.cut(np.array(split.labels))
-        # Objects: one long address would make every entry as wide.
-        data[f"words_{name}"] = split.cut(np.array(split.words, dtype=object))
-    return data
+    check_counts(min_freq, n_train)
+    splits = load_splits(files, _parse, n_train, data_home, download_if_missing)
+    return lexical_task(splits, "labels", min_freq, description)
 
 
-class _Sentences(NamedTuple):
-    """Sentences laid end to end, and where each starts (and the last one ends)."""
-
-    words: tuple[str, ...]
+@dataclass(frozen=True)
+class _Tagged(Sentences):
     labels: tuple[str, ...]
-    offsets: np.ndarray
-
-    def first(self, n: int | None) -> _Sentences:
-        offsets = self.offsets if n is None else self.offsets[: n + 1]
-        return _Sentences(self.words[: offsets[-1]], self.labels[: offsets[-1]], offsets)
-
-    def cut(self, values: np.ndarray) -> list[np.ndarray]:
-        return np.split(values, self.offsets[1:-1])
-
-    def tokens(self) -> Tokens:
-        return lexical_tokens(self.words, self.offsets)
 
 
-def _parse(text: bytes) -> _Sentences:
+def _parse(text: bytes) -> _Tagged:
     """``word label`` lines, tab-separated, with lines that are blank or hold a tab alone between sentences."""
-    blocks = re.split(r"\n[ \t\r]*\n\s*", text.decode("utf-8").strip())
-    sentences = [[_fields(line) for line in block.split("\n")] for block in blocks if block]
-    if not sentences:
-        raise ValueError("the text holds no sentence")
-    words, labels = zip(*(row for sentence in sentences for row in sentence), strict=True)
-    return _Sentences(words, labels, np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])]))
+    offsets, (words, labels) = read_lines(text.decode("utf-8"), _fields)
+    return _Tagged(offsets, words, labels)
 
 
 def _fields(line: str) -> tuple[str, str]:

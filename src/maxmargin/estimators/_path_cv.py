@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing as take
-from tqdm.auto import tqdm
 
 from .._parameters import check_limits, check_positive
 from ..solvers import Path, Status
 from ..solvers.path.follow import on_grid
 from ..solvers.path.rules import Grid
 from ..solvers.path.runs import Effort, certified
+from ..solvers.progress import progress
 from ..solvers.tolerance import Relative, as_goal
 from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, parameters_of
@@ -164,9 +164,7 @@ class _Search:
         """Score the models of all folds under each lam, from the largest on; as long as it pays, unless `patient`."""
         paths, walked = [self._path(fold, lams) for fold in self.folds], list[list[float]]()
         self.paths += paths
-        with tqdm(
-            disable=int(self.single.verbose) <= 0, unit="lam", bar_format="choosing lam: {n} [{elapsed}]{postfix}"
-        ) as bar:
+        with progress("values of lam", len(lams) if patient else np.inf, int(self.single.verbose)) as bar:
             for lam in lams:
                 if not all(self._advance(path) for path in paths):
                     self.stopped = True
@@ -174,7 +172,7 @@ class _Search:
                 before = walked[-1] if walked else [None] * len(paths)
                 self.scores[lam] = [self._score(*each) for each in zip(self.folds, paths, before, strict=True)]
                 walked.append(self.scores[lam])
-                bar.update()
+                bar.update(1)
                 bar.set_postfix_str(f"lam {lam:.2e}: {self._mean(lam):.4f}")
                 if not patient and is_past_best(np.array(walked)):
                     return

@@ -120,7 +120,7 @@ class _Run:
         self.doubt = state.doubt if state is not None and engine.continues(state) else 1
         self.began = time.perf_counter()
         self.start = engine.steps
-        self.last = self.start + self.steps_in(limits.max_passes)
+        self.last = self.start + self.engine.steps_in(limits.max_passes)
         self.certificate_seconds = 0.0
         self.candidates: list[Certified] = []  # of the last certificate
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
@@ -135,10 +135,6 @@ class _Run:
     @property
     def passes(self) -> float:
         return (self.engine.steps - self.start) / self.engine.n
-
-    def steps_in(self, passes: float) -> float:
-        """Steps of so many passes: at least one, and no end for infinitely many."""
-        return passes if passes == np.inf else max(1, round(passes * self.engine.n))
 
     def until_stopped(self, interrupt: Interrupt, bar: Any) -> Status:
         limits = self.limits
@@ -164,7 +160,7 @@ class _Run:
                 return Status.MAX_PASSES
             if self.out_of_time():
                 return Status.MAX_SECONDS
-            self.work(min(self.next_multiple(self.steps_in(limits.gap_every)), self.last), interrupt, bar)
+            self.work(min(self.next_multiple(self.engine.steps_in(limits.gap_every)), self.last), interrupt, bar)
 
     def next_multiple(self, stride: float) -> float:
         """Counted over all runs, so that it does not matter where one ended."""

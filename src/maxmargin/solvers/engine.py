@@ -86,6 +86,10 @@ class Engine(ABC):
             return 1
         return min(COMPILED_CHUNK, self.n) if self.sampling.follows_gaps else COMPILED_CHUNK
 
+    def steps_in(self, passes: float) -> float:
+        """Steps of so many passes: at least one, and no end for infinitely many."""
+        return passes if passes == np.inf else max(1, round(passes * self.n))
+
     def start(self, state: State | None, random_state: Any) -> None:
         """Begin, or go on from an earlier state; without a seed, with its own randomness."""
         if state is None:

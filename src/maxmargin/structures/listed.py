@@ -15,6 +15,7 @@ import numpy as np
 from .._compile import helper, implements
 from .custom import CustomProblem
 from .directions import Measured, list_change, list_difference, plus
+from .numbered import widened, with_numbered_outputs
 from .sparse_vector import combine
 from .verbs import (
     accumulate,
@@ -24,11 +25,8 @@ from .verbs import (
     block_value,
     corner_loss,
     dimension,
-    enlarged,
     find_corner,
     find_potentials_with,
-    is_corner,
-    keep_corner,
     measure,
     move,
     new_blocks,
@@ -36,13 +34,11 @@ from .verbs import (
     new_totals,
     new_work,
     output_bound,
-    slot_value,
-    take_away,
-    take_corner,
     truth_value,
 )
 
 
+@with_numbered_outputs
 class ListedProblem(NamedTuple):
     """Outputs as they are listed: what solvers take."""
 
@@ -157,13 +153,6 @@ def _name(loss: float, indices: np.ndarray, values: np.ndarray) -> bytes:
     digest.update(indices.tobytes())
     digest.update(values.tobytes())
     return digest.digest()
-
-
-def widened(rows: np.ndarray, width: int) -> np.ndarray:
-    """Rows with zeros behind them."""
-    wider = np.zeros((len(rows), width), rows.dtype)
-    wider[:, : rows.shape[1]] = rows
-    return wider
 
 
 def extended(problem: ListedProblem, blocks: ListedBlocks) -> ListedBlocks:
@@ -305,33 +294,3 @@ def _(problem):
 @implements(new_labelings, ListedProblem)
 def _(problem, capacity):
     return np.zeros((len(problem.weight), capacity), np.int32)
-
-
-@implements(enlarged, ListedProblem)
-def _(problem, labelings, filled, capacity):
-    return widened(labelings, capacity)
-
-
-@implements(keep_corner, ListedProblem)
-def _(problem, labelings, work, i, j):
-    labelings[i, j] = work.label[0]
-
-
-@implements(take_corner, ListedProblem)
-def _(problem, labelings, work, i, j):
-    work.label[0] = labelings[i, j]
-
-
-@implements(take_away, ListedProblem)
-def _(problem, labelings, work, i, j):
-    work.label[1] = labelings[i, j]
-
-
-@implements(is_corner, ListedProblem)
-def _(problem, labelings, work, i, j):
-    return labelings[i, j] == work.label[0]
-
-
-@implements(slot_value, ListedProblem)
-def _(problem, labelings, work, w, i, j):
-    return work.node[labelings[i, j]]

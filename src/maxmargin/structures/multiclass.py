@@ -15,6 +15,7 @@ from ..inference.vectors import exp_scores, largest_of
 from ..inference.verbs import FLOOR
 from .directions import Measured, list_change, list_difference, list_pair, plus
 from .needs import offered_if
+from .numbered import with_numbered_outputs
 from .rows import (
     Rows,
     add_outer,
@@ -35,15 +36,12 @@ from .verbs import (
     block_value,
     corner_loss,
     dimension,
-    enlarged,
     find_corner,
     find_entry,
     find_expectation,
     find_optimum,
     find_potentials_with,
     inner,
-    is_corner,
-    keep_corner,
     keep_expectation,
     measure,
     mix_corner,
@@ -57,13 +55,11 @@ from .verbs import (
     new_work,
     offers,
     output_bound,
-    slot_value,
-    take_away,
-    take_corner,
     truth_value,
 )
 
 
+@with_numbered_outputs
 class MulticlassProblem(NamedTuple):
     """Samples with their true classes and costs: enough to learn. :func:`make_multiclass_problem` lays it out.
 
@@ -329,38 +325,6 @@ def _(problem, capacity):
     labelings = np.zeros((len(problem.labels), capacity), np.int32)
     labelings[:, 0] = problem.labels
     return labelings
-
-
-@implements(enlarged, MulticlassProblem)
-def _(problem, labelings, filled, capacity):
-    larger = np.zeros((len(problem.labels), capacity), np.int32)
-    larger[:, : labelings.shape[1]] = labelings
-    return larger
-
-
-@implements(keep_corner, MulticlassProblem)
-def _(problem, labelings, work, i, j):
-    labelings[i, j] = work.label[0]
-
-
-@implements(take_corner, MulticlassProblem)
-def _(problem, labelings, work, i, j):
-    work.label[0] = labelings[i, j]
-
-
-@implements(take_away, MulticlassProblem)
-def _(problem, labelings, work, i, j):
-    work.label[1] = labelings[i, j]
-
-
-@implements(is_corner, MulticlassProblem)
-def _(problem, labelings, work, i, j):
-    return labelings[i, j] == work.label[0]
-
-
-@implements(slot_value, MulticlassProblem)
-def _(problem, labelings, work, w, i, j):
-    return work.node[labelings[i, j]]
 
 
 class Expected(NamedTuple):

@@ -107,13 +107,40 @@ def test_outputs_without_mass_are_forgotten_when_memory_is_short(step, monkeypat
     assert result.history["outputs"][-1] < plain.history["outputs"][-1]
 
 
-def test_goes_on_as_if_it_had_not_stopped():
-    solver, structure = solver_of(gap_every=2), Subsets(n_samples=9)  # certificates list, too: at the same passes
-    whole = solver.solve(structure, 0.001, tol=0, max_passes=4, random_state=0)
-    half = solver.solve(structure, 0.001, tol=0, max_passes=2, random_state=0)
-    rest = solver.solve(structure, 0.001, tol=0, max_passes=2, state=half.state)
-    assert (rest.primal, rest.dual) == pytest.approx((whole.primal, whole.dual), abs=1e-12)
-    assert rest.w == pytest.approx(whole.w, abs=1e-12)
+# stopped where certificates are due, and elsewhere; a quarter of the samples is asked at a time
+@pytest.mark.parametrize(
+    ("gap_every", "parts"), [(2, (2, 2)), (5, (5, 5)), (5, (2, 2)), (5, (3, 4)), (2, (0.5, 1.25, 3))]
+)
+def test_goes_on_as_if_it_had_not_stopped(gap_every, parts):
+    solver, structure = solver_of(gap_every=gap_every), Subsets(n_samples=12)
+    whole = solver.solve(structure, 0.001, tol=0, max_passes=sum(parts), random_state=0)
+    state = None
+    for passes in parts:
+        seed = 0 if state is None else None
+        result = solver.solve(structure, 0.001, tol=0, max_passes=passes, state=state, random_state=seed)
+        state = result.state
+    assert result.status == whole.status == "max_passes"
+    assert result.state.w == pytest.approx(whole.state.w, abs=1e-12)
+    assert np.array_equal(result.state.listing.counts, whole.state.listing.counts)
+    assert result.state.steps_state.steps == whole.state.steps_state.steps
+    assert result.primal <= whole.primal and result.dual >= whole.dual  # of more certificates, the best
+
+
+def test_answers_are_not_asked_for_twice():
+    """At the weights of a certificate, the next samples are known."""
+    structure, asked = Subsets(n_samples=8), set()
+    answer = structure.max_oracle
+
+    def counted(w, i):
+        assert (i, w.tobytes()) not in asked
+        asked.add((i, w.tobytes()))
+        return answer(w, i)
+
+    structure.max_oracle = counted
+    solver = solver_of(gap_every=2)
+    state = solver.solve(structure, 0.001, tol=0, max_passes=2, random_state=0).state
+    for passes in (1, 0.5):  # after a certificate that was due, and after one that was not
+        state = solver.solve(structure, 0.001, tol=0, max_passes=passes, state=state).state
 
 
 def test_goes_on_under_another_lam():

@@ -115,7 +115,7 @@ class BlockFrankWolfe(Solver):
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> Engine:
         self.check_together()
         if self.working_set:
-            return WorkingSetEngine(problem, lam, self.box(problem), n_jobs, self.parts)
+            return WorkingSetEngine(problem, lam, self.box(problem), n_jobs, self.parts, self.gap_every)
         if self.pieces is not None:
             return PiecesEngine(problem, lam, self.box(problem), n_jobs, self.parts, self.pieces)
         return BlockEngine(problem, lam, self.box(problem), n_jobs, self.parts(problem))

@@ -32,12 +32,30 @@ MOST_BYTES = 1e9
 CHUNKS = 4
 
 
-def list_pass(problem, work, source, listing, w, blocks, k, hinges):
-    """The answers for some samples at w are listed; ``hinges[i] = max_y H_i(y; w)``."""
+def ask_pass(problem, work, memory, w, blocks, k, hinges):
+    """The answers for some samples at w are remembered; ``hinges[i] = max_y H_i(y; w)``."""
     for i in blocks.tolist():
         find_potentials(problem, work, w, i)
-        value = find_in(source, listing, problem, work, w, i, k)
+        value = find_in(ORACLE, memory, problem, work, w, i, k)
         hinges[i] = value - truth_value(problem, work, w, i)
+
+
+class Answers:
+    """What the oracle answers for all samples at the same weights, not listed yet."""
+
+    def __init__(self, n: int):
+        self.corners: list[Any] = [None] * n
+        self.hinges = np.empty(n)
+
+    def remember(self, problem: Any, work: Any, i: int, k: int) -> int:
+        self.corners[i] = work.corner
+        return 0  # its only place
+
+    def list_in(self, listing: Listing, problem: Any, work: Any, blocks: np.ndarray, k: int) -> None:
+        """Answers for some samples are listed."""
+        for i in blocks.tolist():
+            work.corner = self.corners[i]
+            listing.remember(problem, work, i, k)
 
 
 class ListedEngine(BlockEngine):
@@ -64,14 +82,27 @@ class ListedEngine(BlockEngine):
 
 
 class WorkingSetEngine(Engine):
-    """Oracle calls for a few samples at a time; between them, steps over all outputs listed."""
+    """Oracle calls for a few samples at a time; between them, steps over all outputs listed.
+
+    What a certificate is answered is listed when the run goes on, if a certificate was due: where a run happens to stop
+    changes nothing of what comes after. Otherwise it spares the next question, which is asked at the same weights.
+    """
 
     family = "BlockFrankWolfe with a working set"
-    kept = ("listing", "steps_state", "w", "asked_hinges")
+    kept = ("listing", "steps_state", "w", "asked_hinges", "answers")
 
-    def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, make_parts: Callable[[Any], Parts]):
+    def __init__(
+        self,
+        problem: Any,
+        lam: float,
+        box: Any,
+        n_jobs: int | None,
+        make_parts: Callable[[Any], Parts],
+        gap_every: float,
+    ):
         super().__init__(problem, lam, box, n_jobs)
         self.make_parts = make_parts  # of the steps, for the problem listed
+        self.stride = self.steps_in(gap_every)  # between certificates
         self.point = DualPoint(np.zeros(self.passes.dimension), 0.0)
         self.inner: ListedEngine | None = None
 
@@ -82,6 +113,7 @@ class WorkingSetEngine(Engine):
     def begin(self) -> None:
         self.listing, self.w = Listing(self.problem), np.zeros(self.passes.dimension)
         self.asked_hinges = np.full(self.n, np.inf)  # as each sample was last asked
+        self.answers: Answers | None = None  # at the weights at hand, where a certificate asked
 
     @property
     def steps_state(self) -> State | None:
@@ -89,9 +121,12 @@ class WorkingSetEngine(Engine):
 
     def resume(self, state: State) -> None:
         self.listing, self.w, self.asked_hinges = state.listing, state.w, state.asked_hinges
+        self.answers = state.answers
         if state.steps_state is not None:
             self.inner = self.new_inner(state.steps_state, reseeded=self.draws is not state.draws)
             self.point = self.inner.best_point()
+        if self.answers is not None and not self.continues(state):  # no run would have gone on like this
+            self.ask(np.arange(self.n))
 
     def new_inner(self, state: State | None, reseeded: bool = True) -> ListedEngine:
         listed = self.listing.problem
@@ -113,10 +148,18 @@ class WorkingSetEngine(Engine):
         """What the oracle answers for these samples is listed."""
         if self.inner is not None and self.listing.nbytes > MOST_BYTES:
             self.inner.move_masses(self.listing.keep(self.inner.blocks.node))
-        list_pass(self.problem, self.passes.work, ORACLE, self.listing, self.w, blocks, self.steps, self.asked_hinges)
+        problem, work = self.problem, self.passes.work
+        if self.answers is not None:  # the same weights, the same answers
+            self.answers.list_in(self.listing, problem, work, blocks, self.steps)
+            self.asked_hinges[blocks] = self.answers.hinges[blocks]
+            return
+        ask_pass(problem, work, self.listing, self.w, blocks, self.steps, self.asked_hinges)
         self.oracle_calls += len(blocks)
 
     def advance(self, n_steps: int) -> None:
+        if self.answers is not None and self.steps % self.stride == 0:
+            self.ask(np.arange(self.n))
+            self.work_through()
         count = min(n_steps, self.chunk - self.steps % self.n % self.chunk)
         self.ask(self.draws.take(self.sampling, count))
         self.steps += count
@@ -135,7 +178,7 @@ class WorkingSetEngine(Engine):
             self.point = self.inner.best_point()
             if found.primal - self.objective.dual(self.point) <= goal:
                 break
-        self.w = found.w.copy()
+        self.w, self.answers = found.w.copy(), None
 
     def known_gap(self) -> float:
         found = self.estimate()
@@ -145,8 +188,10 @@ class WorkingSetEngine(Engine):
         return self.objective.certified(self.w, self.passes.primal(self.w, self.lam, self.asked_hinges), self.point)
 
     def certify(self) -> list[Certified]:
-        self.ask(np.arange(self.n))
-        return [self.estimate()]
+        found = Answers(self.n)
+        ask_pass(self.problem, self.passes.work, found, self.w, np.arange(self.n), self.steps, found.hinges)
+        self.answers = found
+        return [self.value_at(self.w, self.point, found.hinges)]
 
     def best_point(self) -> DualPoint:
         return self.point

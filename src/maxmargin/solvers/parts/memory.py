@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
+from ...structures.numbered import widened
 from ...structures.verbs import (
     enlarged,
     find_corner,
@@ -137,15 +138,9 @@ def doubled(memory: Memory, problem: Any) -> Memory:
 def _with_slots(memory: Memory, problem: Any, slots: int) -> Memory:
     return memory._replace(
         labelings=enlarged(problem, memory.labelings, memory.filled, slots),
-        mass=_widened(memory.mass, slots),
-        last_used=_widened(memory.last_used, slots),
+        mass=widened(memory.mass, slots),
+        last_used=widened(memory.last_used, slots),
     )
-
-
-def _widened(rows: np.ndarray, width: int) -> np.ndarray:
-    wider = np.zeros((len(rows), width), rows.dtype)  # not np.pad: what is never written need not become resident
-    wider[:, : rows.shape[1]] = rows
-    return wider
 
 
 @implements(taken_over, Memory)
