@@ -17,6 +17,7 @@ from maxmargin.structures.verbs import (
     corner_loss,
     dimension,
     find_corner,
+    find_entry,
     find_expectation,
     find_potentials,
     keep_corner,
@@ -197,7 +198,11 @@ def test_blocks_mix_directions(pair):
     labelings = new_labelings(pair.problem, 2)
     expects = Need.EXPECTATIONS in offers(pair.problem)
     expectation = new_expectation(pair.problem) if expects else None
-    tilts = new_tilts(pair.problem, 1.0) if expects else None
+    tilts = new_tilts(pair.problem) if expects else None
+    for i in range(reference.n if expects else 0):  # true parts are likelier than others
+        w = np.zeros(dimension(pair.problem))
+        find_potentials(pair.problem, walk.work, w, i)
+        find_entry(pair.problem, tilts, new_blocks(pair.problem), expectation, walk.work, w, i, 1.0)
     for turn in range(60):
         i, w, row = walk.look()
         gamma, before = float(walk.rng.choice([0.3, 0.9, 1.0])), w.copy()

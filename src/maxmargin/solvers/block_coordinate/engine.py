@@ -70,8 +70,7 @@ class BlockEngine(Engine):
     def inside(self) -> DualPoint:
         """Where steps begin that must not begin at the corners of the true outputs, but near them."""
         start, odds = DualPoint(np.zeros(self.passes.dimension), 0.0), self.parts.step.odds
-        set_unit(self.step, float(self.problem.weight @ self.hinges(start.vector)))
-        self.oracle_calls += self.n
+        set_unit(self.step, lambda: self.hinge_loss(start.vector))
         point = self.entered(start, ODDS if odds is None else odds)
         square = inner(self.problem, point.vector, point.vector)
         if odds is None and self.lam * point.loss < square:  # a share of the way has the highest dual value

@@ -212,19 +212,19 @@ def _(step, earlier):
 
 
 @verb
-def set_unit(step, loss):
-    """The mean largest loss is this: what is measured in units of it follows. By default nothing is."""
+def set_unit(step, find_loss):
+    """Where something is measured in units of the mean largest loss, ask for that. By default nothing is."""
 
 
 @implements(set_unit, object)
-def _(step, loss):
+def _(step, find_loss):
     return None
 
 
 @implements(set_unit, Linearizing)
-def _(step, loss):
+def _(step, find_loss):
     if step.colder < 1.0:
-        step.taus[:] = FIRST_TAU * loss
+        step.taus[:] = FIRST_TAU * find_loss()
 
 
 @kernel
