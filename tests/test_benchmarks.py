@@ -49,6 +49,7 @@ needs_data = pytest.mark.skipif(
         "inference",
         "boxes",
         "poses",
+        "partial_linearization",
         "auto",
     ],
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._compile import helper
+from .vectors import log_of
 from .verbs import FLOOR
 
 
@@ -36,4 +35,4 @@ def add_log_given(pairs, scores, shares, out):
     find_shares(pairs, shares)
     for a in range(pairs.shape[0]):
         for b in range(pairs.shape[1]):
-            out[a, b] = np.log((pairs[a, b] + FLOOR) * shares[b]) + scores[a, b]
+            out[a, b] = log_of((pairs[a, b] + FLOOR) * shares[b]) + scores[a, b]

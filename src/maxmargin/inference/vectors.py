@@ -11,6 +11,8 @@ from .._compile import helper
 LOG_SMALLEST = -708.0  # exp of less is no normal number
 LOG_TWO, PER_LOG_TWO = math.log(2.0), 1.0 / math.log(2.0)
 SERIES = tuple(1.0 / math.factorial(k) for k in range(13))
+ODD = tuple(1.0 / (2 * k + 1) for k in range(10))
+ROOT_TWO, MANTISSA, ONE = math.sqrt(2.0), (1 << 52) - 1, 1023 << 52
 
 
 @helper
@@ -52,6 +54,23 @@ def exp_to_one(x):
     p = ((((p * r + SERIES[4]) * r + SERIES[3]) * r + SERIES[2]) * r + SERIES[1]) * r + SERIES[0]
     power = np.int64((np.int64(np.int32(n)) + 1023) << 52).view(np.float64)  # 2^n by its bits
     return p * power if x > LOG_SMALLEST else 0.0
+
+
+@helper
+def log_of(x):
+    """log(x) of a normal number > 0. It vectorises where np.log does not."""
+    bits = np.float64(x).view(np.int64)
+    power = np.float64((bits >> 52) - 1023)
+    m = np.int64((bits & MANTISSA) | ONE).view(np.float64)  # x = m 2^power with 1 <= m < 2
+    above = m > ROOT_TWO
+    m = 0.5 * m if above else m
+    power = power + 1.0 if above else power
+    r = (m - 1.0) / (m + 1.0)  # |r| < 0.172, where ten terms of the series leave 2e-17
+    s = r * r
+    p = ((ODD[9] * s + ODD[8]) * s + ODD[7]) * s + ODD[6]
+    p = (((p * s + ODD[5]) * s + ODD[4]) * s + ODD[3]) * s + ODD[2]
+    p = (p * s + ODD[1]) * s + ODD[0]
+    return power * LOG_TWO + 2.0 * r * p
 
 
 @helper

@@ -46,9 +46,10 @@ from .steps import (
 ODDS, LATE_ODDS = 8.0, 16.0
 
 # A temperature of its own for every block: colder where a step was as long as it may be, warmer where it was short. The
-# first is a share of the mean largest loss. Chosen on OCR-small, dates, USPS and 500 sentences of CoNLL-2000.
+# first one and the limits are shares of the mean largest loss. Early, cold steps gain more; late, those at 0.1 do, and
+# warmer ones gain nowhere. Chosen on OCR-small, dates, USPS and 500 sentences of CoNLL-2000.
 COLDER, WARMER, SHORT = 0.9, 1.1, 0.25
-FIRST_TAU, LOWEST_TAU, HIGHEST_TAU = 0.03, 1e-8, 1e8
+FIRST_TAU, COLDEST, WARMEST = 0.03, 1e-3, 0.1
 
 # Rates of blocks: halved until the dual value rises, and then raised a little, within these multiples of the first one:
 # a block at its optimum must be able to follow when others move.
@@ -140,8 +141,7 @@ class Linearizing(NamedTuple):
     into: ToExpectation
     base: Any  # distributions of the blocks
     taus: np.ndarray  # (n,)
-    colder: float
-    warmer: float
+    limits: np.ndarray  # (2,) of them
     safeguard: bool
     length: Any
     toward: ToCorner
@@ -160,20 +160,19 @@ class Exponentiating(NamedTuple):
 
 @implements(fitted_step, ExpectationStep)
 def _(step, problem, lam):
-    adapts = isinstance(step.tau, str) and step.tau == "auto"
-    tau = FIRST_TAU if adapts else step.tau
+    follows = isinstance(step.tau, str) and step.tau == "auto"
+    tau = FIRST_TAU if follows else step.tau
     if isinstance(tau, bool) or not isinstance(tau, (int, float, np.number)) or not 0.0 <= tau < np.inf:
         raise ValueError(f'tau must be a number >= 0 or "auto", got {step.tau!r}')
     if not reweighs(problem):
         if tau == 0.0:
             raise ValueError('tau=0 takes steps to corners: take step="fw", since this structure knows tilts only')
-        return exponentiating(problem, 0.1 * lam * len(problem.weight) if adapts else 1.0 / tau, adapts, step)
+        return exponentiating(problem, 0.1 * lam * len(problem.weight) if follows else 1.0 / tau, follows, step)
     return Linearizing(
         into=ToExpectation(new_expectation(problem)),
         base=new_interior(problem),
         taus=np.full(len(problem.weight), float(tau)),
-        colder=COLDER if adapts else 1.0,
-        warmer=WARMER if adapts else 1.0,
+        limits=np.array([COLDEST, WARMEST] if follows else [tau, tau], float),
         safeguard=bool(step.safeguard) or tau == 0.0,
         length=step.length,
         toward=ToCorner(),
@@ -200,10 +199,15 @@ def exponentiating(problem: Any, first: float, rises: bool, step: Any) -> Expone
     )
 
 
+def adapts(step: Linearizing) -> bool:
+    return bool(step.limits[0] < step.limits[1])
+
+
 @implements(taken_over_step, (Linearizing, Linearizing))
 def _(step, earlier):
-    same = step.colder == earlier.colder and step.colder != 1.0
-    return step._replace(base=earlier.base, taus=earlier.taus if same else step.taus)
+    if adapts(step) and adapts(earlier):
+        return step._replace(base=earlier.base, taus=earlier.taus, limits=earlier.limits)
+    return step._replace(base=earlier.base)
 
 
 @implements(taken_over_step, (Exponentiating, Exponentiating))
@@ -223,8 +227,10 @@ def _(step, find_loss):
 
 @implements(set_unit, Linearizing)
 def _(step, find_loss):
-    if step.colder < 1.0:
-        step.taus[:] = FIRST_TAU * find_loss()
+    if adapts(step):
+        loss = find_loss()
+        for measured in (step.taus, step.limits):
+            measured *= loss
 
 
 @kernel
@@ -266,9 +272,9 @@ def _(step, problem, run, i, k):
         follow(step.into, problem, run, i, measured, gamma)
         keep_expectation(problem, step.base, expectation, i, gamma)
         if gamma == 1.0:
-            step.taus[i] = max(step.colder * tau, LOWEST_TAU)
+            step.taus[i] = max(COLDER * tau, step.limits[0])
         elif gamma < SHORT:
-            step.taus[i] = min(step.warmer * tau, HIGHEST_TAU)
+            step.taus[i] = min(WARMER * tau, step.limits[1])
 
 
 @helper
