@@ -16,7 +16,7 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
     whole = len(a) // CHUNK * CHUNK
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told where the value is used
         sums = np.vecdot(a[:whole].reshape(-1, CHUNK), b[:whole].reshape(-1, CHUNK))
-        return float(np.sum(sums) + np.vecdot(a[whole:], b[whole:]))
+        return float(np.sum(sums) + np.sum(a[whole:] * b[whole:]))
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import helper, implements
-from .verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from .verbs import argmax_work, can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
 
 class Bounded(NamedTuple):
@@ -71,6 +71,11 @@ def bounded(plan, i, node, scratch):
 @implements(find_best, Bounded)
 def _(plan, i, node, edge, scratch, labels):
     return find_best(plan.plan, i, bounded(plan, i, node, scratch), edge, scratch.inner, labels)
+
+
+@implements(argmax_work, Bounded)
+def _(plan):
+    return argmax_work(plan.plan)
 
 
 @implements(find_top, Bounded)

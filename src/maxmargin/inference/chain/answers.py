@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._compile import helper, implements
 from ..beam import Beam, new_beam
-from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import argmax_work, can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 from .passes import ChainSums, forward_backward, max_marginals, new_chain_sums, top_viterbi, viterbi
 from .plan import ChainPlan
 
@@ -38,6 +38,11 @@ def shaped(plan, i, node, edge):
 def _(plan, i, node, edge, scratch, labels):
     scores, transitions, length = shaped(plan, i, node, edge)
     return viterbi(scores, transitions, plan.start, plan.end, scratch.table, length, labels)
+
+
+@implements(argmax_work, ChainPlan)
+def _(plan):
+    return float(plan.offsets[-1]) * len(plan.start) ** 2
 
 
 @implements(find_top, ChainPlan)
