@@ -179,8 +179,8 @@ class TestFormsOfSamples:
     def test_edge_features(self, kind, form):
         case = case_of(kind)
         X = [(*sample[:-1], form(sample[-1])) for sample in case.X]
-        plain = case.model().fit(case.X, LABELS)
-        assert_allclose(case.model().fit(X, LABELS).primal_, plain.primal_, rtol=1e-3)
+        plain, other = (case.model(tol=1e-4).fit(samples, LABELS) for samples in (case.X, X))  # roundings lead apart
+        assert_allclose(other.primal_, plain.primal_, rtol=1e-3)
 
     def test_edge_features_sparse_in_some_samples(self):
         case = case_of("tree featured")

@@ -59,3 +59,16 @@ def test_ends_of_a_segment():
     low, high = DualPoint(np.zeros(15), 0.0), DualPoint(np.zeros(15), 1.0)  # they differ in their losses only
     assert objective.best_between(low, high)[1] == 1.0
     assert objective.best_between(high, low)[1] == 0.0
+
+
+@pytest.mark.usefixtures("no_compilation")
+@pytest.mark.parametrize("box", BOXES)
+@each_problem
+def test_best_value_is_that_of_the_best_point(name, box):
+    pair, rng = pair_of(name), np.random.default_rng(1)
+    bounds = bounds_of(BOXES[box], pair.reference.d)
+    objective = Objective(pair.problem, LAM, make_box(*bounds, None, pair.reference.d))
+    for _ in range(20):
+        start, end = (DualPoint(rng.normal(size=pair.reference.d), rng.normal()) for _ in range(2))
+        found, value = objective.best_between(start, end)[0], objective.best_value(start, end)
+        assert value == pytest.approx(objective.value(found), abs=1e-10)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._compile import helper, implements
 from .verbs import (
+    argmax_work,
     can_sum,
     clique_size,
     edges_first,
@@ -82,6 +83,11 @@ def bounded(plan, i, node, scratch):
 @implements(find_best, Bounded)
 def _(plan, i, node, edge, scratch, labels):
     return find_best(plan.plan, i, bounded(plan, i, node, scratch), edge, scratch.inner, labels)
+
+
+@implements(argmax_work, Bounded)
+def _(plan):
+    return argmax_work(plan.plan)
 
 
 @implements(find_top, Bounded)

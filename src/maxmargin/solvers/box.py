@@ -69,28 +69,36 @@ def release_compiled(box, w):
 
 @verb
 def clip_all(box, w):
-    """The same from outside the kernels."""
+    """The same from outside the kernels; returns a box of its own that remembers what was cut off."""
 
 
 @verb
-def release_all(box, w):
-    """The same from outside the kernels."""
+def released(box, w):
+    """v, the weights of the dual point; to be read only."""
 
 
 @implements(clip_all, NoBox)
-@implements(release_all, NoBox)
 def _(box, w):
-    return None  # nothing to compile
+    return box  # nothing to compile
+
+
+@implements(released, NoBox)
+def _(box, w):
+    return w
 
 
 @implements(clip_all, Box)
 def _(box, w):
-    clip_compiled(box, w)
+    own = box._replace(cut=box.cut.copy())
+    clip_compiled(own, w)
+    return own
 
 
-@implements(release_all, Box)
+@implements(released, Box)
 def _(box, w):
-    release_compiled(box, w)
+    v = w.copy()
+    release_compiled(box, v)
+    return v
 
 
 @verb
@@ -125,9 +133,8 @@ def _(box):
 
 def truncate(box: Any, v: np.ndarray) -> tuple[np.ndarray, Any]:
     """The weights in the box nearest to v, and a box of its own that remembers what was cut off."""
-    own, w = type(box)(*(np.copy(part) if isinstance(part, np.ndarray) else part for part in box)), v.copy()
-    clip_all(own, w)
-    return w, own
+    w = v.copy()
+    return w, clip_all(box, w)
 
 
 def is_cone(box: Any) -> bool:

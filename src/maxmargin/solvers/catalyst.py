@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .objective import DualPoint, Objective
+from .._sums import mix_into, mixed
+from .box import clip_all
+from .objective import DualPoint, DualValue, Objective
 
 LOOKS = 4  # a pass, about: when iterates join the average and accuracy is judged
 FIRST, SHORTEST, LONGEST = 1.0, 2.0, 20.0  # passes of a proximal problem
@@ -122,6 +124,10 @@ class OneProblem:
         """The best dual point known for the problem as posed, `point` being that of the steps."""
         return point
 
+    def best_value(self, objective: Objective, point: DualPoint) -> DualValue:
+        """Its value."""
+        return objective.value(point)
+
     def primal(self, objective: Objective, w: np.ndarray, point: DualPoint, gap: float) -> float:
         """The primal value of the problem as posed, given the gap of the one the steps work on."""
         return objective.dual(point) + gap
@@ -152,15 +158,15 @@ class Extrapolation:
         self.previous = self.centre = w.copy()
 
     def advance(self, w: np.ndarray, kappa: float) -> None:
-        """The solution w of this problem is there; the next one has another kappa."""
+        """The solution w of this problem is there, to be kept; the next one has another kappa."""
         before = self.alpha**2 * (self.lam + self.kappa)
         stiff = self.lam + kappa
         # (27): stiff a^2 + (before - lam) a - before = 0
         half = 0.5 * (before - self.lam)
         alpha = (np.sqrt(half * half + stiff * before) - half) / stiff
         beta = self.alpha * (1.0 - self.alpha) * (self.lam + self.kappa) / (before + alpha * stiff)
-        self.centre = w + beta * (w - self.previous)
-        self.previous, self.alpha, self.kappa = w.copy(), alpha, kappa
+        self.centre = mixed(1.0 + beta, w, -beta, self.previous)
+        self.previous, self.alpha, self.kappa = w, alpha, kappa
 
 
 class ProximalSequence:
@@ -193,18 +199,14 @@ class ProximalSequence:
         """Of the proximal problem."""
         return self.sequence.lam + self.sequence.kappa
 
-    @property
-    def offset(self) -> np.ndarray:
-        return (self.sequence.kappa / self.lam) * self.sequence.centre
-
     def weights(self, objective: Objective, point: DualPoint) -> tuple[np.ndarray, Any]:
         """The proximal problem's weights of a dual point."""
-        v = DualPoint(point.vector + self.lam * self.offset, point.loss)
-        return Objective(objective.problem, self.lam, objective.box).weights(v)
+        w = mixed(1.0 / self.lam, point.vector, self.sequence.kappa / self.lam, self.sequence.centre)
+        return w, clip_all(objective.box, w)
 
     def point(self, v: np.ndarray, loss: float) -> DualPoint:
         """The dual point whose weights, before truncation, are v."""
-        return DualPoint(self.lam * (v - self.offset), loss)
+        return DualPoint(mixed(self.lam, v, -self.sequence.kappa, self.sequence.centre), loss)
 
     def steps_to_look(self, steps: int) -> float:
         return self.begun + (self.looks + 1) * self.stride - steps
@@ -215,8 +217,7 @@ class ProximalSequence:
         wanted = max(1, round(self.passes * self.looks_of_a_pass))
         if self.averages:
             fresh = 1.0 - (1.0 - self.sequence.alpha) ** (1.0 / wanted)
-            self.total *= 1.0 - fresh
-            self.total += fresh * w
+            mix_into(self.total, 1.0 - fresh, self.total, fresh, w)
             self.mass = (1.0 - fresh) * self.mass + fresh
         a_pass_ends = self.looks % self.looks_of_a_pass == 0
         return self.looks >= wanted or (a_pass_ends and gap <= self.goal(objective, w))
@@ -224,7 +225,7 @@ class ProximalSequence:
     def goal(self, objective: Objective, w: np.ndarray) -> float:
         """The gap at which theory takes a proximal problem for solved."""  # pillutla18, (26) and Cor. 17
         root = np.sqrt(objective.lam / self.lam)
-        apart = w - self.sequence.centre
+        apart = mixed(1.0, w, -1.0, self.sequence.centre)
         return root / (2.0 - root) * 0.5 * self.sequence.kappa * objective.inner(apart, apart)
 
     def advance(self, objective: Objective, w: np.ndarray, point: DualPoint, steps: int) -> None:
@@ -275,6 +276,9 @@ class ProximalSequence:
 
     def best_point(self, objective: Objective, point: DualPoint) -> DualPoint:
         return objective.best_between(self.mixture, point)[0]
+
+    def best_value(self, objective: Objective, point: DualPoint) -> DualValue:
+        return objective.best_value(self.mixture, point)
 
     def primal(self, objective: Objective, w: np.ndarray, point: DualPoint, gap: float) -> float:
         return 0.5 * objective.lam * objective.inner(w, w) + gap + point.loss - objective.inner(point.vector, w)

@@ -15,7 +15,7 @@ import numpy as np
 from .._compile import runs_compiled
 from ..structures.fingerprint import fingerprint
 from .box import same_bounds
-from .objective import Certified, DualPoint, Objective
+from .objective import Certified, DualPoint, DualValue, Objective
 from .parts.samplers import Draws, Permutation, Sampling
 from .passes import Passes
 from .result import Record
@@ -172,7 +172,7 @@ class Engine(ABC):
         self.oracle_calls += self.n
         return float(self.passes.primal(w, 0.0, self.hinges(w)))
 
-    def value_at(self, w: np.ndarray, point: DualPoint, hinges: np.ndarray | None = None) -> Certified:
-        """Exact values of weights, whose hinges may be known, and of a dual point."""
+    def value_at(self, w: np.ndarray, value: DualValue, hinges: np.ndarray | None = None) -> Certified:
+        """Exact values of weights, whose hinges may be known, beside that of a dual point."""
         self.oracle_calls += self.n
-        return self.objective.certified(w, self.passes.primal(w, self.lam, hinges), point)
+        return Certified(w, self.passes.primal(w, self.lam, hinges), *value)

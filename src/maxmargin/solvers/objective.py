@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..structures.verbs import inner
-from .box import cut_off, is_cone, truncate
+from .._compile import implements, verb
+from .._sums import mixed, way_products
+from ..structures.needs import Need
+from ..structures.verbs import inner, offers
+from .box import Box, NoBox, clip_all, cut_off, is_cone
 
 
 class DualPoint(NamedTuple):
@@ -19,14 +23,22 @@ class DualPoint(NamedTuple):
     loss: float  # b'alpha
 
 
+class DualValue(NamedTuple):
+    """The value of a dual point, and what it becomes under another lam from."""
+
+    dual: float
+    loss: float  # b'alpha
+    dual_square: float  # |vector|^2 of the dual point, truncated to the cone; lam does not matter
+
+
 class Certified(NamedTuple):
-    """Weights with their exact primal value, and the value of a dual point with its loss."""
+    """Weights with their exact primal value, and the value of a dual point, see :class:`DualValue`."""
 
     w: np.ndarray
     primal: float
     dual: float
-    loss: float  # b'alpha
-    dual_square: float  # |vector|^2 of the dual point, truncated to the cone; lam does not matter
+    loss: float
+    dual_square: float
 
 
 class Bracket(NamedTuple):
@@ -88,16 +100,18 @@ class Objective:
 
     def weights(self, point: DualPoint) -> tuple[np.ndarray, Any]:
         """The weights of a dual point, and what truncation cut off."""
-        return truncate(self.box, point.vector / self.lam)
+        w = point.vector / self.lam
+        return w, clip_all(self.box, w)
 
     def dual(self, point: DualPoint) -> float:
-        return self.certified(point.vector, 0.0, point).dual
+        return self.value(point).dual
+
+    def value(self, point: DualPoint) -> DualValue:
+        square, multipliers = penalties(self.box, self, point)
+        return DualValue(point.loss - (0.5 * square / self.lam + multipliers), point.loss, square)
 
     def certified(self, w: np.ndarray, primal: float, point: DualPoint) -> Certified:
-        own, box = self.weights(point)
-        square, scaled = self.inner(own, own), self.lam * own  # lam^2 alone may be no number
-        dual = point.loss - self.lam * (0.5 * square + cut_off(box, own))
-        return Certified(w, primal, dual, point.loss, self.inner(scaled, scaled))
+        return Certified(w, primal, *self.value(point))
 
     def bracket(self, found: Certified) -> Bracket:
         square = self.inner(found.w, found.w)
@@ -123,25 +137,83 @@ class Objective:
     def inner(self, u: np.ndarray, v: np.ndarray) -> float:
         return float(inner(self.problem, u, v))
 
+    @cached_property
+    def products(self) -> Callable[[np.ndarray, np.ndarray], tuple[float, float, float]]:
+        """``|start|^2``, ``<start, way>`` and ``|way|^2``, of the way from `start` to `end`."""
+        # what can be bounded are coordinates, and their inner product is the plain one
+        return way_products if Need.BOUNDS in offers(self.problem) else self.inner_products
+
+    def inner_products(self, start: np.ndarray, end: np.ndarray) -> tuple[float, float, float]:
+        way = end - start
+        return self.inner(start, start), self.inner(start, way), self.inner(way, way)
+
     def best_between(self, start: DualPoint, end: DualPoint) -> tuple[DualPoint, float]:
         """The point with the highest dual value on a segment, and how far along the segment it lies."""
-        direction, gain = end.vector - start.vector, end.loss - start.loss
+        share, _ = best_share(self.box, self, start, end)
+        return (start, 0.0) if share == 0.0 else (along(start, end, share), share)
 
-        def along(share: float) -> DualPoint:
-            return DualPoint(start.vector + share * direction, start.loss + share * gain)
+    def best_value(self, start: DualPoint, end: DualPoint) -> DualValue:
+        """The highest dual value on a segment."""
+        return best_share(self.box, self, start, end)[1]
 
-        def slope(share: float) -> float:
-            return gain - self.inner(self.weights(along(share))[0], direction)
 
-        first = slope(0.0)
-        if first <= 0.0:
-            return start, 0.0
-        curvature = self.inner(direction, direction) / self.lam
+def along(start: DualPoint, end: DualPoint, share: float) -> DualPoint:
+    rest = 1.0 - share
+    return DualPoint(mixed(rest, start.vector, share, end.vector), rest * start.loss + share * end.loss)
+
+
+@verb
+def penalties(box, objective, point):
+    """``|vector|^2`` of a dual point, truncated to the box, and what the multipliers of the bounds take off its value.
+
+    No weights are made where there is nothing to truncate.
+    """
+
+
+@implements(penalties, NoBox)
+def _(box, objective, point):
+    return objective.inner(point.vector, point.vector), 0.0
+
+
+@implements(penalties, Box)
+def _(box, objective, point):
+    w, own = objective.weights(point)
+    scaled, on_bounds = point.vector.copy(), box.indices[own.cut != 0.0]
+    scaled[on_bounds] = objective.lam * w[on_bounds]
+    return objective.inner(scaled, scaled), objective.lam * cut_off(own, w)
+
+
+@verb
+def best_share(box, objective, start, end):
+    """How much of the way from a dual point to another leads to the highest dual value, and that."""
+
+
+@implements(best_share, NoBox)
+def _(box, objective, start, end):
+    lam, gain = objective.lam, end.loss - start.loss
+    square, slope, curvature = objective.products(start.vector, end.vector)
+    rise, share = gain - slope / lam, 0.0
+    if rise > 0.0:
+        share = 1.0 if rise >= curvature / lam else rise / (curvature / lam)
+    loss, square = start.loss + share * gain, max(square + share * (2.0 * slope + share * curvature), 0.0)
+    return share, DualValue(loss - 0.5 * square / lam, loss, square)
+
+
+@implements(best_share, Box)
+def _(box, objective, start, end):
+    way = end.vector - start.vector
+
+    def slope(share: float) -> float:
+        return end.loss - start.loss - objective.inner(objective.weights(along(start, end, share))[0], way)
+
+    first, share = slope(0.0), 0.0
+    if first > 0.0:
+        curvature = objective.inner(way, way) / objective.lam
         share = 1.0 if first >= curvature else first / curvature
         # weights that stay on their bounds have no curvature: where some do, the way still leads up there
         if share < 1.0 and slope(share) > 1e-9 * first:
             share = _last_ascent(slope, share, 1.0)
-        return along(share), share
+    return share, objective.value(along(start, end, share))
 
 
 def _last_ascent(slope: Callable[[float], float], low: float, high: float) -> float:

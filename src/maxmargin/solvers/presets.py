@@ -18,12 +18,15 @@ from .descent import Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
 from .partial_linearization import PartialLinearization
+from .parts.cache import Cache
 
 # Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
 PIECE, SHORTEST_PIECE = 1.5, 40
 
-# An argmax that costs this many times the rest of a step is worth saving by a cache.
-EXPENSIVE = 4.0
+# An argmax that costs this many times the rest of a step is worth saving by a cache, where a remembered output is taken
+# for it only if its gap is nearly as large as the last one known: lesser ones, accelerated, cost more steps than they
+# save.
+EXPENSIVE, CHOOSY = 2.0, Cache(F=0.8)
 
 
 def choose(problem: Any) -> Solver:
@@ -47,7 +50,8 @@ def choose(problem: Any) -> Solver:
         longest = max(SHORTEST_PIECE, int(PIECE * np.sqrt(len(problem.labels))))
         if problem.longest > longest:
             return solver.set_params(pieces=longest)
-    return solver.set_params(cache=problem is not None and bool(argmax_cost(problem) > EXPENSIVE))
+    is_expensive = problem is not None and argmax_cost(problem) > EXPENSIVE
+    return solver.set_params(cache=CHOOSY if is_expensive else False)
 
 
 PRESETS: dict[str, Callable[[Any], Solver]] = {

@@ -9,6 +9,7 @@ import numpy as np
 from ..._compile import helper, implements
 from ..beam import Beam, new_beam
 from ..verbs import (
+    argmax_work,
     can_sum,
     clique_size,
     edges_first,
@@ -49,6 +50,11 @@ def shaped(plan, i, node, edge):
 def _(plan, i, node, edge, scratch, labels):
     scores, transitions, length = shaped(plan, i, node, edge)
     return viterbi(scores, transitions, plan.start, plan.end, scratch.table, length, labels)
+
+
+@implements(argmax_work, ChainPlan)
+def _(plan):
+    return float(plan.offsets[-1]) * len(plan.start) ** 2
 
 
 @implements(find_top, ChainPlan)

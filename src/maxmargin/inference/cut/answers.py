@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, routine
-from ..verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import argmax_work, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 from .flow import send_flow
 from .network import lay_out, score
 from .plan import CutPlan
@@ -25,6 +25,10 @@ NO_MARGINALS = (
     "marginals by minimum cuts: sums over the labelings of such graphs are #P-hard; use max-marginals or the k best "
     "labelings, or, where the width of the graphs is low, junction trees"
 )
+
+
+# Of an argmax: a node or an edge of a network, see `argmax_work`. Flows of the samples measured are short ones.
+NETWORK_WORK = 300.0
 
 
 class CutScratch(NamedTuple):
@@ -126,6 +130,11 @@ def branch(plan, i, scratch, place, found, bound, wanted, n_waiting):
 @implements(find_best, CutPlan)
 def _(plan, i, node, edge, scratch, labels):
     return solve(plan, i, node, edge, scratch, labels, 0)
+
+
+@implements(argmax_work, CutPlan)
+def _(plan):
+    return NETWORK_WORK * (plan.offsets[-1] + plan.edge_offsets[-1])
 
 
 @implements(find_top, CutPlan)

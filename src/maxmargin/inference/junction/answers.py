@@ -17,10 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements
-from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import argmax_work, can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 from .passes import LOG, MAX, SCALED, pass_down, pass_up
 from .plan import JunctionPlan
 from .tables import copy, copy_exponentials, copy_scores, fill
+
+# Of an argmax: a bucket, and an entry of the tables that its factors are spread over, see `argmax_work`.
+BUCKET_WORK, TABLE_WORK = 800.0, 9.0
 
 
 class JunctionScratch(NamedTuple):
@@ -139,6 +142,14 @@ def _(plan, i, node, edge, scratch, out):
         return
     pass_down(plan, i, scratch, MAX, value)
     copy(scratch.beliefs, 0, out, 0, n_labels)
+
+
+@implements(argmax_work, JunctionPlan)
+def _(plan):
+    n_x, n_z, n_o = plan.states.T.astype(float)
+    of_buckets = BUCKET_WORK + TABLE_WORK * n_x * (n_z + n_o) + n_x * n_z * n_o
+    of_graphs = np.diff(np.concatenate([[0.0], np.cumsum(of_buckets)])[plan.bucket_offsets])
+    return float(np.sum(of_graphs[plan.graphs]))
 
 
 @implements(can_sum, JunctionPlan)

@@ -16,8 +16,11 @@ from ..._compile import helper, implements
 from ..beam import Beam, extend, new_beam
 from ..semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, join, send, split, spread
 from ..vectors import exp_scores, largest_of
-from ..verbs import can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import argmax_work, can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
 from .plan import TreePlan
+
+# Of an argmax: an edge, beside its pairs of labels, see `argmax_work`.
+EDGE_WORK = 500.0
 
 
 class TreeScratch(NamedTuple):
@@ -265,6 +268,13 @@ def go_both_ways(ring, plan, i, edge, starts, scratch, node_out, edge_out):
         a, to_a = labels_of(plan, i, plan.roots[r])
         value += close(ring, scratch, slice(a, to_a), node_out[a:to_a])
     return value + go_down(ring, plan, i, edge, starts, scratch, node_out, edge_out, plan.pairs)
+
+
+@implements(argmax_work, TreePlan)
+def _(plan):
+    labels, first = np.diff(plan.label_offsets), np.repeat(plan.offsets[:-1], np.diff(plan.edge_offsets))
+    pairs = labels[first + plan.tail] * labels[first + plan.head]
+    return EDGE_WORK * len(pairs) + float(np.sum(pairs))
 
 
 @implements(can_sum, TreePlan)

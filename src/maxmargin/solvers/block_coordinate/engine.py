@@ -8,10 +8,10 @@ import numpy as np
 
 from ..._parameters import check_positive
 from ...structures.verbs import inner, mean_loss, new_blocks
-from ..box import release_all, truncate
+from ..box import clip_all, released
 from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State
-from ..objective import Certified, DualPoint
+from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass
 from ..parts.inner_steps import LATE_ODDS, ODDS, enter_pass, set_unit
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
@@ -22,6 +22,9 @@ from ..result import Record
 from .loop import Run, block_steps
 
 CURVATURE_BLOCKS = 100
+
+# An estimated primal value may lie below the dual one by rounding, relative to it.
+ROUNDING = 1e-12
 
 
 class Parts(NamedTuple):
@@ -197,9 +200,7 @@ class BlockEngine(Engine):
             self.place(point)
 
     def dual_point(self) -> DualPoint:
-        v = self.w.copy()
-        release_all(self.box, v)
-        return self.outer.point(v, mean_loss(self.problem, self.blocks))
+        return self.outer.point(released(self.box, self.w), mean_loss(self.problem, self.blocks))
 
     def best_point(self) -> DualPoint:
         return self.outer.best_point(self.objective, self.dual_point())
@@ -207,9 +208,9 @@ class BlockEngine(Engine):
     def estimate(self) -> Certified:
         point, gap = self.dual_point(), float(np.sum(self.gaps))
         primal = self.outer.primal(self.objective, self.w, point, gap)
-        found = self.objective.certified(self.w, primal, self.outer.best_point(self.objective, point))
+        found = Certified(self.w, primal, *self.outer.best_value(self.objective, point))
         # below the optimum: the gaps at hand are of an earlier proximal problem
-        return found if primal >= found.dual else found._replace(primal=np.inf)
+        return found if primal >= found.dual - ROUNDING * abs(found.dual) else found._replace(primal=np.inf)
 
     def extras(self) -> dict[str, float]:
         found = self.outer.extras()
@@ -225,23 +226,24 @@ class BlockEngine(Engine):
     def certify(self) -> list[Certified]:
         hinges = self.passes.gaps(self.blocks, self.w, self.gaps)
         self.total_gap, self.draws.tree = float(np.sum(self.gaps)), None
-        point = self.best_point()
-        found = [self.value_at(self.w.copy(), point, hinges)]
-        if self.outer.average is not None:
-            # rounding may lead the average out of the box
-            found.append(self.value_of_average(truncate(self.objective.box, self.outer.average)[0], point))
+        value = self.outer.best_value(self.objective, self.dual_point())
+        found = [self.value_at(self.w.copy(), value, hinges)]
+        average = self.outer.average
+        if average is not None:
+            clip_all(self.objective.box, average)  # rounding may lead it out of the box
+            found.append(self.value_of_average(average, value))
         sums = settle(self.averaging, self.problem, self.blocks, self.steps)
         if sums is not None:
             totals, mass = sums
             v = np.zeros_like(self.w)
             weights_pass(self.problem, totals, self.passes.work, self.n, self.lam, mass, v)
             mean = DualPoint(self.lam * v, mean_loss(self.problem, totals) / mass)
-            found.append(self.value_of_average(self.objective.weights(mean)[0], mean))
+            found.append(self.value_of_average(self.objective.weights(mean)[0], self.objective.value(mean)))
         return found
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         """By the kernel that finds gaps, though nobody wants these: one less to compile."""
         return self.passes.gaps(self.blocks, w, np.empty(self.n))
 
-    def value_of_average(self, w: np.ndarray, point: DualPoint) -> Certified:
-        return self.value_at(w, point, self.hinges(w))
+    def value_of_average(self, w: np.ndarray, value: DualValue) -> Certified:
+        return self.value_at(w, value, self.hinges(w))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...structures.pairwise.pieces import can_be_cut, in_pieces, joint_vector, merged
 from ..engine import COMPILED_CHUNK, Engine, State
-from ..objective import Certified, DualPoint
+from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging
 from ..parts.memory import nameless
 from ..passes import Passes
@@ -77,13 +77,13 @@ class JoinedEngine(BlockEngine):
         self.joints = joints
         return super().dual_point()
 
-    def value_at(self, w: np.ndarray, point: DualPoint, hinges: np.ndarray | None = None) -> Certified:
+    def value_at(self, w: np.ndarray, value: DualValue, hinges: np.ndarray | None = None) -> Certified:
         """Hinges are those of the whole, whatever those of the pieces are."""
         self.oracle_calls += self.n
-        return self.objective.certified(w, self.whole.primal(w, self.lam), point)
+        return Certified(w, self.whole.primal(w, self.lam), *value)
 
-    def value_of_average(self, w: np.ndarray, point: DualPoint) -> Certified:
-        return self.value_at(w, point)
+    def value_of_average(self, w: np.ndarray, value: DualValue) -> Certified:
+        return self.value_at(w, value)
 
 
 class PiecesEngine(Engine):

@@ -191,7 +191,7 @@ class WorkingSetEngine(Engine):
         found = Answers(self.n)
         ask_pass(self.problem, self.passes.work, found, self.w, np.arange(self.n), self.steps, found.hinges)
         self.answers = found
-        return [self.value_at(self.w, self.point, found.hinges)]
+        return [self.value_at(self.w, self.objective.value(self.point), found.hinges)]
 
     def best_point(self) -> DualPoint:
         return self.point
