@@ -59,6 +59,7 @@ def test_what_is_compiled_ahead_is_all_that_is_needed(model, kind, seen):
     assert wrong == {}
 
 
+EXPECTING = ["exponentiated_gradient", "partial_linearization"]
 WITHOUT_EXPECTATIONS = {("graph", "cut"), ("graph", "lp"), ("matching", "all"), ("box", "all"), ("pose", "all")}
 
 
@@ -68,7 +69,7 @@ def test_only_expectations_are_refused_and_only_where_there_are_none(model, seen
         case = next(make_cases())
         refused = [name for name in SOLVERS if not takes(clone(case.estimator).set_params(solver=name), case)]
         missing = (model, kind.partition(",")[0]) in WITHOUT_EXPECTATIONS
-        assert refused == ["exponentiated_gradient"] * missing
+        assert refused == EXPECTING * missing
 
 
 @pytest.mark.parametrize(("model", "kind"), [("chain", "dense"), ("multiclass", "kernel"), ("graph", "cut")])
@@ -77,7 +78,7 @@ def test_solvers_have_kernels_of_their_own(model, kind, seen):
     auto = set(seen)
     refused = run_task(Task(model, kind, SOLVERS))
     assert len(seen) > len(auto)
-    assert refused == (["exponentiated_gradient"] if kind == "cut" else [])
+    assert refused == (EXPECTING if kind == "cut" else [])
 
 
 @pytest.mark.parametrize("model", RECIPES)

@@ -62,7 +62,7 @@ def assert_same(one, other):
 
 
 @EACH
-@pytest.mark.parametrize("solver", sorted(set(PRESETS) - {"exponentiated_gradient"}))
+@pytest.mark.parametrize("solver", sorted(set(PRESETS) - {"exponentiated_gradient", "partial_linearization"}))
 def test_every_solver(case, solver):
     model = case.fit(solver=solver)
     certifies = solver not in ("subgradient", "perceptron")
@@ -70,10 +70,14 @@ def test_every_solver(case, solver):
     assert 0 <= model.score(case.X, case.y) <= 1
 
 
-def test_exponentiated_gradient_needs_expectations():
-    assert CASES["proposals"].fit(solver="exponentiated_gradient").dual_ > 0
+@pytest.mark.parametrize("solver", ["exponentiated_gradient", "partial_linearization"])
+def test_some_solvers_need_expectations(solver):
+    assert CASES["proposals"].fit(solver=solver).dual_ > 0
     with pytest.raises(TypeError, match="needs expectations over outputs"):
-        CASES["matching"].fit(solver="exponentiated_gradient")
+        CASES["matching"].fit(solver=solver)
+
+
+def test_exponentiated_gradient_keeps_no_bounds():
     with pytest.raises(ValueError, match="weights must be >= 0 here, but ExponentiatedGradient keeps no bounds"):
         CASES["pose"].fit(solver=ExponentiatedGradient())
 

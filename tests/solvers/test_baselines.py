@@ -136,9 +136,8 @@ def test_state_of_another_solver_or_other_data_is_refused(kind):
     state = run("chain", kind, 2).state
     others = [SOLVERS[other] for other in ("subgradient", "perceptron", "one slack", "n slacks", "expectations")]
     for other in (*others, BlockFrankWolfe(), FrankWolfe()):
-        same_dual = {kind, *(key for key, one in SOLVERS.items() if one is other)} & {"n slacks"}
         descents = isinstance(other, Subgradient | Perceptron) and isinstance(SOLVERS[kind], Subgradient | Perceptron)
-        if descents or (same_dual and isinstance(other, BlockFrankWolfe | CuttingPlane)):
+        if descents or other.family == SOLVERS[kind].family:
             continue  # these begin from one another's weights or dual variables
         if type(other) is not type(SOLVERS[kind]):
             with pytest.raises(TypeError, match="of an earlier Result, got"):

@@ -100,7 +100,7 @@ def test_other_structures_and_parts_that_would_be_ignored_are_refused():
     problem = pair_of("multiclass").problem
     with pytest.raises(ValueError, match="a cache goes with steps to outputs, not with step='optimal'"):
         BlockFrankWolfe(step="optimal", cache=True).solve(problem, LAM)
-    with pytest.raises(ValueError, match="safeguard=True goes with pairwise steps only"):
+    with pytest.raises(ValueError, match="safeguard=True goes with pairwise and expectation steps only"):
         BlockFrankWolfe(step="optimal", safeguard=True).solve(problem, LAM)
     with pytest.raises(ValueError, match="step must be one of"):
         BlockFrankWolfe(step=object()).solve(problem, LAM)

@@ -16,7 +16,7 @@ from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pas
 from ..parts.inner_steps import LATE_ODDS, ODDS, enter_pass, set_unit
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
 from ..parts.samplers import Sampling
-from ..parts.steps import HITS, MISSES, fitted_step, taken_over_step, traits
+from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..passes import weights_pass
 from ..result import Record
 from .loop import Run, block_steps
@@ -52,7 +52,7 @@ class BlockEngine(Engine):
         "total_gap",
         "outer",
         "known_curvature",
-        "step",
+        "known",
     )
     outer: Any  # the problem the steps work on
 
@@ -89,6 +89,11 @@ class BlockEngine(Engine):
         self.oracle_calls += self.n
         return DualPoint(self.lam * v, mean_loss(self.problem, self.blocks))
 
+    @property
+    def known(self) -> Any:
+        """What the steps know of the blocks."""
+        return known_by(self.step)
+
     def forget_gaps(self) -> None:
         self.gaps, self.total_gap = np.full(self.n, np.inf), np.inf
 
@@ -119,13 +124,13 @@ class BlockEngine(Engine):
         return WeightedAveraging.begin(self.problem, self.steps)
 
     def resume(self, state: State) -> None:
-        own, step = self.memory, self.step
+        own = self.memory
         super().resume(state)
         same_kind = type(self.memory) is type(own)
         self.memory = taken_over(own, self.memory, self.problem) if same_kind else nameless(own)
-        known = taken_over_step(step, self.step)
-        self.step = step if known is None else known
-        enters = known is None and traits(self.parts.step).begins_inside
+        step = informed(self.step, vars(self).pop("known"))
+        enters = step is None and traits(self.parts.step).begins_inside
+        self.step = self.step if step is None else step
         same, averaging = self.continues(state) and not enters, self.averaging
         if not (same and self.outer.goes_on(self.parts.acceleration, self.parts.averages)):
             point = self.dual_point()

@@ -36,8 +36,9 @@ from .steps import (
     change_block,
     fitted_step,
     follow,
+    informed,
+    known_by,
     line_along,
-    taken_over_step,
     traits,
 )
 
@@ -199,20 +200,45 @@ def exponentiating(problem: Any, first: float, rises: bool, step: Any) -> Expone
     )
 
 
-def adapts(step: Linearizing) -> bool:
+def adapts(step: Any) -> bool:
     return bool(step.limits[0] < step.limits[1])
 
 
-@implements(taken_over_step, (Linearizing, Linearizing))
-def _(step, earlier):
-    if adapts(step) and adapts(earlier):
-        return step._replace(base=earlier.base, taus=earlier.taus, limits=earlier.limits)
-    return step._replace(base=earlier.base)
+class Temperatures(NamedTuple):
+    """What an expectation step knows of the blocks."""
+
+    base: Any
+    taus: np.ndarray
+    limits: np.ndarray
 
 
-@implements(taken_over_step, (Exponentiating, Exponentiating))
-def _(step, earlier):
-    return step._replace(base=earlier.base, rates=earlier.rates)
+class Rates(NamedTuple):
+    """What an exponentiated step knows of the blocks."""
+
+    base: Any
+    rates: np.ndarray
+
+
+@implements(known_by, Linearizing)
+def _(step):
+    return Temperatures(step.base, step.taus, step.limits)
+
+
+@implements(known_by, Exponentiating)
+def _(step):
+    return Rates(step.base, step.rates)
+
+
+@implements(informed, (Linearizing, Temperatures))
+def _(step, known):
+    if adapts(step) and adapts(known):
+        return step._replace(base=known.base, taus=known.taus, limits=known.limits)
+    return step._replace(base=known.base)
+
+
+@implements(informed, (Exponentiating, Rates))
+def _(step, known):
+    return step._replace(base=known.base, rates=known.rates)
 
 
 @verb

@@ -189,12 +189,22 @@ def _(step, problem, lam):
 
 
 @verb
-def taken_over_step(step, earlier):
-    """A step at work that goes on with what one of an earlier run knew of the blocks; None if it must begin anew."""
+def known_by(step):
+    """What a step at work knows of the blocks, for a later run; by default nothing."""
 
 
-@implements(taken_over_step, object)
-def _(step, earlier):
+@implements(known_by, object)
+def _(step):
+    return None
+
+
+@verb
+def informed(step, known):
+    """The step with what one of an earlier run knew; None if that is of no use to it."""
+
+
+@implements(informed, object)
+def _(step, known):
     return None
 
 
