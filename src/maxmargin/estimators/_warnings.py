@@ -34,7 +34,7 @@ def warn_of(result: Result, lam: float, goal: float) -> None:
         _warn(
             f"no weights were found that do better than none: with lam={lam:g} the objective is {result.primal:.6g}, "
             f"and {result.history['primal'][0]:.6g} with all weights 0. Predictions follow the best direction "
-            "found; if lam is too large for these data, lower it"
+            "found; lower lam if it is too large for these data, or look whether the features tell the labels at all"
         )
 
 
