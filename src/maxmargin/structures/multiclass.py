@@ -43,6 +43,7 @@ from .verbs import (
     find_potentials_with,
     inner,
     keep_expectation,
+    largest_loss,
     measure,
     mix_corner,
     move,
@@ -343,6 +344,11 @@ class Interior(NamedTuple):
 @implements(new_tilts, MulticlassProblem)
 def _(problem):
     return Tilts(np.zeros((len(problem.labels), problem.cost.shape[0])))
+
+
+@implements(largest_loss, MulticlassProblem)
+def _(problem):
+    return float(problem.weight @ problem.cost.max(axis=1)[problem.labels])
 
 
 @implements(new_interior, MulticlassProblem)

@@ -230,6 +230,11 @@ def new_interior(problem):
 
 
 @verb
+def largest_loss(problem):
+    """The mean over samples of the largest loss of an output, where structures have an interior: a unit of scores."""
+
+
+@verb
 def reweighs(problem):
     """Whether there is such an interior; by default there is. A structure that knows tilts only says no."""
 

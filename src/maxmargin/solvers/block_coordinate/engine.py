@@ -13,7 +13,7 @@ from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass
-from ..parts.inner_steps import LATE_ODDS, ODDS, enter_pass, set_unit
+from ..parts.inner_steps import LATE_ODDS, ODDS, enter_pass
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
 from ..parts.samplers import Sampling
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
@@ -73,7 +73,6 @@ class BlockEngine(Engine):
     def inside(self) -> DualPoint:
         """Where steps begin that must not begin at the corners of the true outputs, but near them."""
         start, odds = DualPoint(np.zeros(self.passes.dimension), 0.0), self.parts.step.odds
-        set_unit(self.step, lambda: self.hinge_loss(start.vector))
         point = self.entered(start, ODDS if odds is None else odds)
         square = inner(self.problem, point.vector, point.vector)
         if odds is None and self.lam * point.loss < square:  # a share of the way has the highest dual value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements, kernel, verb
+from ..._compile import helper, implements, kernel
 from ..._parameters import check_positive
 from ...structures.directions import ToCorner, ToExpectation
 from ...structures.needs import Need
@@ -16,6 +17,7 @@ from ...structures.verbs import (
     find_expectation,
     find_potentials,
     keep_expectation,
+    largest_loss,
     measure,
     mix_corner,
     move,
@@ -163,17 +165,18 @@ class Exponentiating(NamedTuple):
 def _(step, problem, lam):
     follows = isinstance(step.tau, str) and step.tau == "auto"
     tau = FIRST_TAU if follows else step.tau
-    if isinstance(tau, bool) or not isinstance(tau, (int, float, np.number)) or not 0.0 <= tau < np.inf:
+    if isinstance(tau, bool) or not isinstance(tau, numbers.Real) or not 0.0 <= tau < np.inf:
         raise ValueError(f'tau must be a number >= 0 or "auto", got {step.tau!r}')
     if not reweighs(problem):
         if tau == 0.0:
             raise ValueError('tau=0 takes steps to corners: take step="fw", since this structure knows tilts only')
         return exponentiating(problem, 0.1 * lam * len(problem.weight) if follows else 1.0 / tau, follows, step)
+    unit = largest_loss(problem) if follows else 1.0
     return Linearizing(
         into=ToExpectation(new_expectation(problem)),
         base=new_interior(problem),
-        taus=np.full(len(problem.weight), float(tau)),
-        limits=np.array([COLDEST, WARMEST] if follows else [tau, tau], float),
+        taus=np.full(len(problem.weight), unit * tau),
+        limits=unit * np.array([COLDEST, WARMEST] if follows else [tau, tau]),
         safeguard=bool(step.safeguard) or tau == 0.0,
         length=step.length,
         toward=ToCorner(),
@@ -238,25 +241,7 @@ def _(step, known):
 
 @implements(informed, (Exponentiating, Rates))
 def _(step, known):
-    return step._replace(base=known.base, rates=known.rates)
-
-
-@verb
-def set_unit(step, find_loss):
-    """Where something is measured in units of the mean largest loss, ask for that. By default nothing is."""
-
-
-@implements(set_unit, object)
-def _(step, find_loss):
-    return None
-
-
-@implements(set_unit, Linearizing)
-def _(step, find_loss):
-    if adapts(step):
-        loss = find_loss()
-        for measured in (step.taus, step.limits):
-            measured *= loss
+    return step._replace(base=known.base, rates=np.minimum(known.rates, step.highest))
 
 
 @kernel

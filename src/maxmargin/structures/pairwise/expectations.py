@@ -22,6 +22,7 @@ from ..verbs import (
     find_entry,
     find_expectation,
     keep_expectation,
+    largest_loss,
     mix_corner,
     n_blocks,
     new_expectation,
@@ -61,6 +62,12 @@ def _(problem):
     n_labels = problem.cost.shape[0]
     tables = n_tables(problem.links, n_blocks(problem))
     return Tilts(np.zeros((len(problem.labels), n_labels)), np.zeros((tables, n_labels * n_labels)))
+
+
+@implements(largest_loss, PairwiseProblem)
+def _(problem):
+    of_sites = problem.cost.max(axis=1)[problem.labels]
+    return float((problem.weight * problem.loss_scale) @ np.add.reduceat(of_sites, problem.sites.offsets[:-1]))
 
 
 @implements(new_interior, PairwiseProblem)
