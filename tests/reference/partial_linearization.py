@@ -1,10 +1,11 @@
 """Block-coordinate partial linearization over every labeling (Mohapatra et al. 2016, Algorithm 1 as corrected).
 
-The dual variables are written out, ``alpha_i(y)`` of every labeling. A structure of parts keeps marginals of its cliques
+The dual variables are written out, ``alpha_i(y)`` of every labeling. A structure of parts keeps marginals of cliques
 only, and means by them the distribution of maximum entropy: after each step the mixture is put back there.
 
-Corrected: the slope of step 10 is along the whole w, ``lam <w, w_i - w_s> - l_i + l_s``, and clipped to [0, 1]; columns
-carry ``s_i/(lam S)``; step 6 starts from the potentials of the current alpha; ``l_i`` at the start is the expected loss.
+Corrected: the slope of step 10 is along the whole w, ``lam <w, w_i - w_s> - l_i + l_s``, and the length clipped to
+[0, 1]; columns carry ``s_i/(lam S)``; step 6 starts from the potentials of the current alpha; ``l_i`` at the start is
+the expected loss.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,7 +63,7 @@ def exact_length(problem: EnumeratedProblem, i: int, alpha: Array, goal: Array, 
 
 
 def near_truth(problem: EnumeratedProblem, odds: float) -> list[Array]:
-    """A true part is likelier than a wrong one by ``exp(odds)``: ``alpha_i(y)`` as ``exp(-odds (wrong parts of y))``."""
+    """A true part is likelier than a wrong one by ``exp(odds)``: ``exp(-odds (wrong parts of y))``, normalised."""
     rows = zip(problem.labelings, problem.truth or [], strict=True)
     wrong = [np.sum(parts_of(labels) != parts_of(labels)[truth], axis=1) for labels, truth in rows]
     return [softmax(-odds * count) for count in wrong]
