@@ -6,6 +6,16 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, ExpectationStep, PartialLinearization
+from maxmargin.structures.directions import ToExpectation
+from maxmargin.structures.verbs import (
+    block_value,
+    find_expectation,
+    find_potentials,
+    measure,
+    new_expectation,
+    new_work,
+    open_block,
+)
 from reference.partial_linearization import near_truth, partial_linearization, running_cliques
 from structures.pairs import COST, LENGTHS, PARENTS, graph_pair, interpreted
 
@@ -167,6 +177,30 @@ def test_dual_values_are_those_of_the_distributions(name):
     assert found.dual == pytest.approx(reference.dual(expected.alpha, LAM), abs=1e-9)
     assert engine.gaps == pytest.approx(reference.block_gaps(expected.alpha, LAM), abs=1e-7)
     assert found.primal - found.dual == pytest.approx(np.sum(engine.gaps), abs=1e-11)
+
+
+MIXED = {
+    "expectations": PartialLinearization(0.1),
+    "safeguard": PartialLinearization("auto", safeguard=True),
+    "corners": PartialLinearization(0),
+    "catalyst": PartialLinearization(1.0, "gap", acceleration="catalyst"),
+    "bounds": PartialLinearization(0.1, positive=slice(None, None, 2), averaging="weighted"),
+}
+
+
+@each_built_in
+@pytest.mark.parametrize("kind", MIXED)
+def test_distributions_that_are_kept_are_those_of_the_blocks(name, kind):
+    problem, state = pair_of(name).problem, run(name, MIXED[kind], 10).state
+    base, work, w = state.step.base, new_work(problem), np.zeros(pair_of(name).reference.d)
+    expectation = new_expectation(problem)
+    for i in range(pair_of(name).reference.n):
+        find_potentials(problem, work, w, i)
+        open_block(problem, base, expectation, work, w, i)
+        value = find_expectation(problem, base, expectation, work, w, i, 1e-13)  # hardly any tilt
+        assert value == pytest.approx(state.blocks.loss[i], abs=1e-9)
+        assert value == pytest.approx(block_value(problem, state.blocks, work, w, i), abs=1e-9)
+        assert measure(problem, ToExpectation(expectation), state.blocks, work, i).norm == pytest.approx(0.0, abs=1e-12)
 
 
 def test_tol_stops_with_a_certificate():
