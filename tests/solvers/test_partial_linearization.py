@@ -192,7 +192,7 @@ MIXED = {
 @pytest.mark.parametrize("kind", MIXED)
 def test_distributions_that_are_kept_are_those_of_the_blocks(name, kind):
     problem, state = pair_of(name).problem, run(name, MIXED[kind], 10).state
-    base, work, w = state.step.base, new_work(problem), np.zeros(pair_of(name).reference.d)
+    base, work, w = state.known.base, new_work(problem), np.zeros(pair_of(name).reference.d)
     expectation = new_expectation(problem)
     for i in range(pair_of(name).reference.n):
         find_potentials(problem, work, w, i)

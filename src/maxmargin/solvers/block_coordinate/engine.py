@@ -13,7 +13,7 @@ from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass
-from ..parts.inner_steps import LATE_ODDS, ODDS, enter_pass
+from ..parts.inner_steps import LATE_ODDS, ODDS, TRIES, enter_pass
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
 from ..parts.samplers import Sampling
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
@@ -22,6 +22,9 @@ from ..result import Record
 from .loop import Run, block_steps
 
 CURVATURE_BLOCKS = 100
+
+# Of the way inside: where no output has a loss, there is nothing to gain on it.
+SMALLEST_SHARE = 1e-100
 
 # An estimated primal value may lie below the dual one by rounding, relative to it.
 ROUNDING = 1e-12
@@ -73,11 +76,18 @@ class BlockEngine(Engine):
     def inside(self) -> DualPoint:
         """Where steps begin that must not begin at the corners of the true outputs, but near them."""
         start, odds = DualPoint(np.zeros(self.passes.dimension), 0.0), self.parts.step.odds
-        point = self.entered(start, ODDS if odds is None else odds)
-        square = inner(self.problem, point.vector, point.vector)
-        if odds is None and self.lam * point.loss < square:  # a share of the way has the highest dual value
+        if odds is not None:
+            return self.entered(start, odds)
+        odds = ODDS
+        for _ in range(TRIES):
+            point = self.entered(start, odds)
+            square = inner(self.problem, point.vector, point.vector)
+            if 2.0 * self.lam * point.loss >= square:  # the dual value is not negative
+                break
             self.blocks = new_blocks(self.problem)
-            point = self.entered(start, ODDS + np.log(square / (self.lam * point.loss)))
+            # a share of the way has the highest dual value; where odds count losses, it takes more of them
+            share = max(self.lam * point.loss / square, SMALLEST_SHARE)
+            odds = max(odds - np.log(share), 0.0 if odds == ODDS else 2.0 * odds)
         return point
 
     def entered(self, point: DualPoint, odds: float) -> DualPoint:

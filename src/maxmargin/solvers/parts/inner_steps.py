@@ -46,17 +46,21 @@ from .steps import (
 
 # Log odds of true parts, at least, where blocks go inside: no output may have probability 0, it could hardly get
 # another one. Blocks that have moved already go less far.
-ODDS, LATE_ODDS = 8.0, 16.0
+ODDS, LATE_ODDS, TRIES = 8.0, 16.0, 6
 
 # A temperature of its own for every block: colder where a step was as long as it may be, warmer where it was short. The
 # first one and the limits are shares of the mean largest loss. Early, cold steps gain more; late, those at 0.1 do, and
 # warmer ones gain nowhere. Chosen on OCR-small, dates, USPS and 500 sentences of CoNLL-2000.
 COLDER, WARMER, SHORT = 0.9, 1.1, 0.25
 FIRST_TAU, COLDEST, WARMEST = 0.03, 1e-3, 0.1
+LOWEST_TAU = 1e-300  # one over it is a number
+
+# A gain less than this, relative to the value of a block, is rounding.
+LEAST = 1e-15
 
 # Rates of blocks: halved until the dual value rises, and then raised a little, within these multiples of the first one:
 # a block at its optimum must be able to follow when others move.
-FASTER, LOWEST, HIGHEST = 1.05, 1e-4, 1e6
+RATE, FASTER, LOWEST, HIGHEST = 0.1, 1.05, 1e-4, 1e6
 
 
 class ExpectationStep(NamedTuple):
@@ -117,7 +121,7 @@ class ExponentiatedStep(NamedTuple):
     converged
     """  # collins08
 
-    rate: float = 0.1
+    rate: float = RATE
     odds: float | None = None
 
 
@@ -165,13 +169,14 @@ class Exponentiating(NamedTuple):
 def _(step, problem, lam):
     follows = isinstance(step.tau, str) and step.tau == "auto"
     tau = FIRST_TAU if follows else step.tau
-    if isinstance(tau, bool) or not isinstance(tau, numbers.Real) or not 0.0 <= tau < np.inf:
-        raise ValueError(f'tau must be a number >= 0 or "auto", got {step.tau!r}')
+    if isinstance(tau, bool) or not isinstance(tau, numbers.Real) or not (tau == 0.0 or LOWEST_TAU <= tau < np.inf):
+        raise ValueError(f'tau must be 0, a number >= {LOWEST_TAU:g} or "auto", got {step.tau!r}')
     if not reweighs(problem):
         if tau == 0.0:
             raise ValueError('tau=0 takes steps to corners: take step="fw", since this structure knows tilts only')
-        return exponentiating(problem, 0.1 * lam * len(problem.weight) if follows else 1.0 / tau, follows, step)
-    unit = largest_loss(problem) if follows else 1.0
+        usual = RATE * lam * len(problem.weight)
+        return exponentiating(problem, usual if follows else 1.0 / tau, usual, follows, step)
+    unit = (largest_loss(problem) or 1.0) if follows else 1.0
     return Linearizing(
         into=ToExpectation(new_expectation(problem)),
         base=new_interior(problem),
@@ -188,16 +193,17 @@ def _(step, problem, lam):
     check_positive("rate", step.rate)
     if step.rate == np.inf:
         raise ValueError("rate must be finite")
-    return exponentiating(problem, float(step.rate) * lam * len(problem.weight), True, step)
+    first = float(step.rate) * lam * len(problem.weight)
+    return exponentiating(problem, first, first, True, step)
 
 
-def exponentiating(problem: Any, first: float, rises: bool, step: Any) -> Exponentiating:
-    """Steps that begin with the rate `first`, which may rise or not."""
+def exponentiating(problem: Any, first: float, usual: float, rises: bool, step: Any) -> Exponentiating:
+    """Steps that begin with the rate `first`, which may rise or not, and may fall to a share of the usual one."""
     return Exponentiating(
         into=ToExpectation(new_expectation(problem)),
         base=new_tilts(problem),
         rates=np.full(len(problem.weight), first),
-        lowest=LOWEST * first,
+        lowest=LOWEST * min(first, usual),
         highest=HIGHEST * first if rises else first,
         safeguard=bool(getattr(step, "safeguard", False)),
     )
@@ -268,6 +274,10 @@ def _(step, problem, run, i, k):
         run.tally[MISSES] += 1
         value = find_expectation(problem, step.base, expectation, run.work, run.w, i, 1.0 / tau)
         slope = problem.weight[i] * (value - current)
+        if abs(value - current) <= LEAST * max(1.0, abs(current)):
+            # too little for marginals to tell; the distribution follows, or what has hardly any mass would get no more
+            keep_expectation(problem, step.base, expectation, i, 1.0)
+            slope = 0.0
         if not step.safeguard:
             observe(run.sampler, i, slope)  # at most the gap: no corner has less than an expectation
     if slope > 0.0:
