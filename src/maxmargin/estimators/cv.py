@@ -41,8 +41,8 @@ class ChainSVMCV(PathCV, ChainSVM):
         object of `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a
         cache where the oracle is expensive.
     tol : float or None, default=None
-        The final fit stops when its certified duality gap is at most this. None: 0.01, or a tenth of the objective
-        where that is less, but not below 0.001.
+        The final fit stops when its certified duality gap is at most this. None: 0.01, or a twentieth of the
+        objective where that is less, but not below 0.001.
     max_passes : float, default=1000
         Most passes over the data for each lam, and for the final fit.
     max_seconds : float or None, default=None
@@ -238,8 +238,8 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         object of `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a
         cache where the oracle is expensive.
     tol : float or None, default=None
-        The final fit stops when its certified duality gap is at most this. None: 0.01, or a tenth of the objective
-        where that is less, but not below 0.001.
+        The final fit stops when its certified duality gap is at most this. None: 0.01, or a twentieth of the
+        objective where that is less, but not below 0.001.
     max_passes : float, default=1000
         Most passes over the data for each lam, and for the final fit.
     max_seconds : float or None, default=None

@@ -46,7 +46,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         object of `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks drawn by their gaps, with a
         cache where the oracle is expensive.
     tol : float or None, default=None
-        Stop when the certified duality gap is at most this. None: 0.01, or a tenth of the objective where that is
+        Stop when the certified duality gap is at most this. None: 0.01, or a twentieth of the objective where that is
         less, but not below 0.001.
     max_passes : float, default=1000
         Stop after so many passes over the data, with a warning.

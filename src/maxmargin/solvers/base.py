@@ -79,8 +79,8 @@ class Solver(BaseEstimator, ABC):
         lam : float
             Regularisation, > 0.
         tol : float or None, default=1e-2
-            Stop when the certified duality gap is at most this. None: 0.01, or a tenth of the primal value where that
-            is less, but not below 0.001.
+            Stop when the certified duality gap is at most this. None: 0.01, or a twentieth of the primal value
+            where that is less, but not below 0.001.
         max_passes : float, default=1000
             Stop after so many passes over the data.
         max_seconds : float or None, default=None

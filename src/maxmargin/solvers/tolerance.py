@@ -67,7 +67,7 @@ class Sensible:
     With a hinge loss of 0.05 a gap of 0.01 leaves scores to chance; where all of it is 0.001, there is nothing to gain.
     """
 
-    share: float = 0.1
+    share: float = 0.05
     most: float = 1e-2
     least: float = 1e-3
 
