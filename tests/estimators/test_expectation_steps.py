@@ -13,7 +13,7 @@ SOLVERS = {
     "by name": "partial_linearization",
     "warm": PartialLinearization(1.0),
     "cold": PartialLinearization(1e-6, "gap", averaging="weighted"),
-    "safeguard": PartialLinearization("auto", safeguard=True),
+    "safeguard": PartialLinearization(None, safeguard=True),
     "part": BlockFrankWolfe("permutation", step=ExpectationStep(0.1)),
 }
 each_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=list(SOLVERS))
@@ -44,7 +44,7 @@ def test_fits_and_predicts(kind, solver):
 
 
 @pytest.mark.parametrize("kind", [MulticlassSVM, ChainSVM])
-@pytest.mark.parametrize("tau", ["auto", 0.1])
+@pytest.mark.parametrize("tau", [None, 0.1])
 @pytest.mark.filterwarnings("ignore:stopped after")
 def test_linear_kernels_take_the_same_steps(kind, tau):
     plain, *_ = fitted(kind, PartialLinearization(tau), max_passes=8, tol=0)

@@ -181,7 +181,7 @@ def test_dual_values_are_those_of_the_distributions(name):
 
 MIXED = {
     "expectations": PartialLinearization(0.1),
-    "safeguard": PartialLinearization("auto", safeguard=True),
+    "safeguard": PartialLinearization(None, safeguard=True),
     "corners": PartialLinearization(0),
     "catalyst": PartialLinearization(1.0, "gap", acceleration="catalyst"),
     "bounds": PartialLinearization(0.1, positive=slice(None, None, 2), averaging="weighted"),

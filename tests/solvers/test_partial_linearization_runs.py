@@ -14,8 +14,10 @@ from maxmargin.solvers import (
     ExponentiatedGradient,
     ExponentiatedStep,
     PartialLinearization,
+    regularization_path,
 )
 from maxmargin.structures.pairwise import links_of, make_pairwise_problem, make_sites
+from maxmargin.structures.verbs import add_block, new_work
 from structures.pairs import COST, Subsets, chain_pair, graph_pair, interpreted, multiclass_pair
 
 from .conftest import EXACT, LAM, Complete, named_pair, optimum, visits
@@ -27,12 +29,12 @@ plain_python = pytest.mark.usefixtures("no_compilation")
 SOLVERS = {
     "tau 0.1": PartialLinearization(0.1),
     "corners": PartialLinearization(0),
-    "auto": PartialLinearization(),
-    "auto gap": PartialLinearization(sampling="gap"),
-    "auto active": PartialLinearization(sampling="active", safeguard=True),
+    "default": PartialLinearization(),
+    "default gap": PartialLinearization(sampling="gap"),
+    "default active": PartialLinearization(sampling="active", safeguard=True),
     "averaging": PartialLinearization(averaging="weighted"),
-    "safeguard": PartialLinearization("auto", "gap", safeguard=True),
-    "catalyst": PartialLinearization("auto", "gap", acceleration=Catalyst(kappa=0.3)),
+    "safeguard": PartialLinearization(None, "gap", safeguard=True),
+    "catalyst": PartialLinearization(None, "gap", acceleration=Catalyst(kappa=0.3)),
     "catalyst averaging": PartialLinearization(0.1, "uniform", "weighted", acceleration=Catalyst(inner=1)),
     "exponentiated": ExponentiatedGradient(),
 }
@@ -113,7 +115,7 @@ def test_compiled_agrees_with_interpreted(kind):
     with interpreted():
         problem = COMPILED[kind]().problem
     # a kernel compiles once for all of these
-    solvers = [PartialLinearization(tau, safeguard=safeguard) for tau, safeguard in ((0.1, False), ("auto", True))]
+    solvers = [PartialLinearization(tau, safeguard=safeguard) for tau, safeguard in ((0.1, False), (None, True))]
     options = {"tol": 0, "max_passes": 8, "random_state": 0}
     for solver in [*solvers, PartialLinearization(1e-10), PartialLinearization(0)]:
         compiled = solver.solve(problem, LAM, **options)
@@ -130,7 +132,7 @@ def test_compiled_agrees_with_interpreted(kind):
 
 @plain_python
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("tau", ["auto", 0.1])
+@pytest.mark.parametrize("tau", [None, 0.1])
 def test_steps_of_all_kinds_follow_each_other(name, tau):
     pair, best, state = named_pair(name), optimum(name), None
     primal, dual = np.inf, -np.inf
@@ -162,14 +164,100 @@ def test_going_inside_late_keeps_nearly_all(name):
 
 
 @plain_python
-def test_temperatures_go_on_only_where_blocks_have_their_own():
-    first = run("chain", PartialLinearization(), 40, random_state=0)
+def test_another_temperature_goes_on_with_the_distributions():
+    first = run("chain", PartialLinearization(), 10, random_state=0)
+    again = PartialLinearization(0.1).start(named_pair("chain").problem, LAM, first.state, 0, None)
+    assert again.step.tau == 0.1
+    assert np.array_equal(again.step.base.cliques, first.state.known.base.cliques)
+
+
+@plain_python
+def test_temperatures_are_in_units_of_the_largest_loss():
+    plain, dear = (multiclass_pair(cost=times * (1.0 - np.eye(3))) for times in (1.0, 100.0))
+    steps = [PartialLinearization().start(pair.problem, LAM, None, 0, None).step for pair in (plain, dear)]
+    assert [step.tau for step in steps] == [pytest.approx(0.05), pytest.approx(5.0)]
+
+
+class Twins(Complete):
+    """All outputs of a sample have loss 0 but some."""
+
+    def loss(self, i, y):
+        return float(super().loss(i, y) > 1.0)
+
+
+@plain_python
+@pytest.mark.parametrize("kind", ["default", "tau 0.1", "exponentiated"])
+def test_wrong_outputs_without_loss_leave_weights_and_blocks_together(kind):
+    solver, structure = SOLVERS[kind], Twins()
+    engine = solver.start(structure, 0.1, None, 0, None)
+    blocks, work, w = engine.blocks, new_work(engine.problem), np.zeros(structure.n_features)
+    for i in range(engine.n):
+        add_block(engine.problem, blocks, work, i, engine.problem.weight[i] / 0.1, 1.0, w)
+    assert engine.w == pytest.approx(w, abs=1e-9)
+    result = solver.solve(structure, 0.1, tol=1e-3, max_passes=400, random_state=0)
+    best = BlockFrankWolfe(step="pairwise").solve(structure, 0.1, tol=1e-6, random_state=0)
+    assert result.dual <= best.primal + 1e-9
+    assert result.primal >= best.dual - 1e-9
+    assert result.status == "converged"
+
+
+@plain_python
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+def test_going_inside_late_does_not_ruin_the_dual_value(name):
+    problem = named_pair(name).problem
+    corners = BlockFrankWolfe("permutation").solve(problem, 1e-7, tol=0, max_passes=3, random_state=0)
+    inside = PartialLinearization().start(problem, 1e-7, corners.state, 0, None)
+    assert inside.certify()[0].dual >= 0.0
+
+
+@plain_python
+def test_a_structure_known_by_tilts_is_drawn_by_what_its_expectations_gain():
+    structure = Complete()
+    solver = PartialLinearization(sampling="gap")
+    first = solver.solve(structure, LAM, tol=0, max_passes=2, random_state=0)
+    structure.tilts.clear()
+    engine = solver.start(structure, 0.5 * LAM, first.state, 0, None)
+    structure.tilts.clear()
+    for _ in range(10 * engine.n):
+        engine.advance(1)
+    asked = np.bincount([i for _, i, _ in structure.tilts], minlength=engine.n)
+    assert np.count_nonzero(asked) == engine.n and asked.max() < 0.8 * asked.sum()
+
+
+@plain_python
+def test_heuristic_paths_ask_for_steps_that_find_gaps():
     problem = named_pair("chain").problem
-    again, fixed = (PartialLinearization(tau).start(problem, LAM, first.state, 0, None) for tau in ("auto", 0.1))
-    assert np.ptp(first.state.known.taus) > 0
-    assert np.array_equal(again.step.taus, first.state.known.taus)
-    assert fixed.step.taus.tolist() == [0.1] * 4
-    assert np.array_equal(fixed.step.base.cliques, first.state.known.base.cliques)
+    for solver in (PartialLinearization(), ExponentiatedGradient()):
+        with pytest.raises(ValueError, match="heuristic=True goes with steps that find corners"):
+            regularization_path(problem, solver, eps=0.5, heuristic=True, max_passes=20)
+    path = regularization_path(problem, PartialLinearization(safeguard=True), eps=0.5, heuristic=True, lam_min=0.05)
+    assert len(path) > 1
+
+
+@plain_python
+def test_rates_follow_lam():
+    problem = named_pair("multiclass").problem
+    small = ExponentiatedGradient().solve(problem, 1e-4, tol=0, max_passes=5, random_state=0)
+    large = ExponentiatedGradient().start(problem, 1.0, small.state, 0, None)
+    assert large.step.rates == pytest.approx(1e4 * small.state.known.rates)
+
+
+@plain_python
+def test_exponentiated_steps_take_bounds():
+    problem = named_pair("multiclass").problem
+    bounded = {"positive": [0, 1], "gap_every": 50}
+    best = BlockFrankWolfe(step="pairwise", **bounded).solve(problem, 1.0, tol=1e-6, random_state=0)
+    result = BlockFrankWolfe(step="exponentiated", **bounded).solve(problem, 1.0, tol=1e-3, random_state=0)
+    assert result.status == "converged"
+    assert result.primal == pytest.approx(best.primal, abs=2e-3)
+
+
+@plain_python
+def test_odds_are_checked():
+    problem = named_pair("multiclass").problem
+    for odds in (0, -1.0, np.nan, 101.0):
+        with pytest.raises(ValueError, match="odds must be"):
+            BlockFrankWolfe(step=ExpectationStep(odds=odds)).solve(problem, LAM)
 
 
 # gaps of blocks
@@ -255,7 +343,7 @@ def test_blocks_that_were_never_visited_keep_no_cliques(name, sampling):
 
 
 @plain_python
-@pytest.mark.parametrize("tau", [-1.0, -1e-12, np.nan, np.inf, "warm", None, True, [0.1]], ids=str)
+@pytest.mark.parametrize("tau", [-1.0, -1e-12, np.nan, np.inf, "warm", "auto", True, [0.1]], ids=str)
 def test_bad_temperatures_are_named(tau):
     for name in ("chain", "complete"):
         with pytest.raises(ValueError, match="tau must be"):
@@ -295,10 +383,9 @@ REFUSED = {
     "pieces": (EXPECTATION, {"pieces": 2}),
     "pieces, exponentiated": (EXPONENTIATED, {"pieces": 2}),
     "acceleration, exponentiated": (EXPONENTIATED, {"acceleration": "catalyst"}),
-    "bounds, exponentiated": (EXPONENTIATED, {"positive": [0]}),
     "safeguard, exponentiated": (EXPONENTIATED, {"safeguard": True}),
     "line_search": (EXPECTATION, {"line_search": False}),
-    "sampling, exponentiated": (EXPONENTIATED, {"sampling": "gap"}),
+    "sampling by gaps, exponentiated": (EXPONENTIATED, {"sampling": "gap"}),
 }
 
 

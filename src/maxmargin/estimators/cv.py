@@ -29,7 +29,7 @@ class ChainSVMCV(PathCV, ChainSVM):
         the mean score falls, and larger ones if it was best at the first.
     eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
-        that is more.
+        that is more (0.001 where it is None).
     cv : int, splitter, iterable or None, default=None
         The number of folds (None: 3, shuffled), a splitter of sequences, or an iterable of (train, test) indices.
     scoring : str, function or None, default=None
@@ -227,7 +227,7 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
         the mean score falls, and larger ones if it was best at the first.
     eps : float, default=0.5
         How far above the optimum the training objective of a fold's model may be, as a share of it; or `tol`, where
-        that is more.
+        that is more (0.001 where it is None).
     cv : int, splitter, iterable or None, default=None
         The number of folds (None: 3, stratified and shuffled), a splitter, or an iterable of (train, test) indices.
     scoring : str, function or None, default=None

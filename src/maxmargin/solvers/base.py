@@ -50,6 +50,7 @@ class Solver(BaseEstimator, ABC):
     """
 
     certifies = True
+    estimates: bool = True  # whether block gaps are known between certificates, as heuristic paths ask
     family: str  # of the engine: whose states it can go on from
     gap_every: float
     lower: Any = None

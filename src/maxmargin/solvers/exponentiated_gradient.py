@@ -16,8 +16,8 @@ class ExponentiatedGradient(Solver):
     """Online exponentiated gradient: dual variables are multiplied by ``exp(eta (L_i(y) + <w, phi_i(y)>))``.
 
     It asks for expectations: chains, trees, graphs of low tree-width, classes, and structures with an ``exp_oracle``.
-    Each block has its own eta, halved until the dual value rises. There are no bounds on weights: they bend the dual,
-    and its exponentials do not know of them.
+    Each block has its own eta, halved until the dual value rises. With bounds on weights, or averages, take
+    ``BlockFrankWolfe(step="exponentiated")``.
 
     Parameters
     ----------
@@ -47,6 +47,10 @@ class ExponentiatedGradient(Solver):
     @property
     def family(self) -> str:  # type: ignore[override]
         return self.loop.family
+
+    @property
+    def estimates(self) -> bool:  # type: ignore[override]
+        return self.loop.estimates
 
     @property
     def loop(self) -> BlockFrankWolfe:

@@ -22,16 +22,17 @@ class PartialLinearization(Solver):
 
     Parameters
     ----------
-    tau : float or "auto", default="auto"
-        The temperature, in units of the loss: towards 0 the steps become those of block Frank-Wolfe. "auto": one for
-        every block, which follows the lengths of its steps.
+    tau : float or None, default=None
+        The temperature, in units of the loss: towards 0 the steps become those of block Frank-Wolfe. None: 0.05 times
+        the mean largest loss.
     sampling : {"uniform", "permutation", "gap", "active"} or Sampling, default="permutation"
         How blocks are drawn. By gaps: those of the last certificate, and since then what an expectation gains, which is
         less; with `safeguard` they are exact.
     averaging : {None, "weighted"}, default=None
         Whether to keep the average of the iterates, too.
     safeguard : bool, default=False
-        Ask for the corner, too, and go there where that gains more.
+        Ask for the corner, too, and go there where that gains more; of a structure of your own, for the sake of exact
+        gaps alone.
     acceleration : {None, "catalyst"} or Catalyst, default=None
         Solve a sequence of proximal problems; with exact gaps, as with `safeguard`.
     gap_every : float, default=10
@@ -56,7 +57,7 @@ class PartialLinearization(Solver):
 
     def __init__(
         self,
-        tau: float | str = "auto",
+        tau: float | None = None,
         sampling: str | Sampling = "permutation",
         averaging: str | None = None,
         *,
@@ -80,6 +81,10 @@ class PartialLinearization(Solver):
     @property
     def family(self) -> str:  # type: ignore[override]
         return self.loop.family
+
+    @property
+    def estimates(self) -> bool:  # type: ignore[override]
+        return self.loop.estimates
 
     @property
     def loop(self) -> BlockFrankWolfe:

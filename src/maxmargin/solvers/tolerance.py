@@ -82,6 +82,6 @@ def as_goal(tol: Any) -> Goal:
     """What a user's `tol` means; None is a rule."""
     if tol is None:
         return Sensible()
-    if not isinstance(tol, numbers.Real) or not float(tol) >= 0:
+    if isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not float(tol) >= 0:
         raise ValueError(f"tol must be a number >= 0 or None, got {tol!r}")
     return Absolute(float(tol))

@@ -396,8 +396,9 @@ def _(problem, base, expectation, work, w, i, eta):  # mohapatra16, Prop. 1
 @implements(find_entry, MulticlassProblem)
 def _(problem, base, blocks, expectation, work, w, i, odds):
     for k in range(expectation.node.shape[0]):
-        expectation.node[k] = max(blocks.node[i, k], np.exp(-odds))
-        expectation.scores[k] = np.log(expectation.node[k])
+        mass = blocks.node[i, k]
+        expectation.scores[k] = max(np.log(mass), -odds) if mass > 0.0 else -odds
+        expectation.node[k] = np.exp(expectation.scores[k])
     value = settle_weights(expectation, work)
     keep_expectation(problem, base, expectation, i, 1.0)
     return value

@@ -254,7 +254,8 @@ def find_entry(problem, base, blocks, expectation, work, w, i, odds):
     """The expectation that has the marginals of block i, but no part of an output less likely than ``exp(-odds)``.
 
     It becomes what the tilts or distributions, `base`, say of the block; marginals that hang together may be taken as
-    if they did not. Returns its value at the potentials at hand.
+    if they did not, and a structure in plain Python begins near the truth again. Returns its value at the potentials at
+    hand.
     """
 
 

@@ -94,7 +94,7 @@ def test_wrong_parts_are_refused():
         (BlockFrankWolfe(sampling=FixedLength()), "sampling must be one of .* or a part of that kind"),
         (BlockFrankWolfe(step=Uniform()), "step must be one of"),
         (Subgradient(sampling=ByGaps()), "sampling must be one of"),
-        (ExponentiatedGradient(sampling=ByGaps()), "sampling must be one of"),
+        (ExponentiatedGradient(sampling=ByGaps()), "sampling by gaps goes with steps that find them"),
     ]:
         with pytest.raises(ValueError, match=message):
             solver.solve(problem, LAM)

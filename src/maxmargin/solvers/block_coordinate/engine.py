@@ -6,25 +6,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..._parameters import check_positive
-from ...structures.verbs import inner, mean_loss, new_blocks
+from ...structures.verbs import mean_loss, new_blocks
 from ..box import clip_all, released
 from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass
-from ..parts.inner_steps import LATE_ODDS, ODDS, TRIES, enter_pass
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
 from ..parts.samplers import Sampling
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..passes import weights_pass
 from ..result import Record
+from .entry import go_inside
 from .loop import Run, block_steps
 
 CURVATURE_BLOCKS = 100
-
-# Of the way inside: where no output has a loss, there is nothing to gain on it.
-SMALLEST_SHARE = 1e-100
 
 # An estimated primal value may lie below the dual one by rounding, relative to it.
 ROUNDING = 1e-12
@@ -68,35 +64,18 @@ class BlockEngine(Engine):
 
     def begin(self) -> None:
         self.blocks = new_blocks(self.problem)
-        point = DualPoint(np.zeros(self.passes.dimension), 0.0)
-        self.new_outer(self.inside() if traits(self.parts.step).begins_inside else point)
+        self.new_outer(self.inside(DualPoint(np.zeros(self.passes.dimension), 0.0)))
         self.averaging = self.new_averaging()
         self.forget_gaps()
 
-    def inside(self) -> DualPoint:
-        """Where steps begin that must not begin at the corners of the true outputs, but near them."""
-        start, odds = DualPoint(np.zeros(self.passes.dimension), 0.0), self.parts.step.odds
-        if odds is not None:
-            return self.entered(start, odds)
-        odds = ODDS
-        for _ in range(TRIES):
-            point = self.entered(start, odds)
-            square = inner(self.problem, point.vector, point.vector)
-            if 2.0 * self.lam * point.loss >= square:  # the dual value is not negative
-                break
-            self.blocks = new_blocks(self.problem)
-            # a share of the way has the highest dual value; where odds count losses, it takes more of them
-            share = max(self.lam * point.loss / square, SMALLEST_SHARE)
-            odds = max(odds - np.log(share), 0.0 if odds == ODDS else 2.0 * odds)
-        return point
-
-    def entered(self, point: DualPoint, odds: float) -> DualPoint:
-        """The blocks go from a point to where no part of an output is less likely than the odds say."""
-        check_positive("odds", odds)
-        v = point.vector / self.lam
-        enter_pass(self.problem, self.step, self.blocks, self.passes.work, v, 1.0 / self.lam, float(odds))
-        self.oracle_calls += self.n
-        return DualPoint(self.lam * v, mean_loss(self.problem, self.blocks))
+    def inside(self, point: DualPoint) -> DualPoint:
+        """The blocks, which are at a point, go inside, where some steps begin."""
+        if not traits(self.parts.step).begins_inside:
+            return point
+        found = go_inside(self.problem, self.passes.work, self.step, self.blocks, point, self.lam, self.parts.step.odds)
+        self.blocks = found.blocks
+        self.oracle_calls += found.n_passes * self.n
+        return found.point
 
     @property
     def known(self) -> Any:
@@ -143,7 +122,7 @@ class BlockEngine(Engine):
         same, averaging = self.continues(state) and not enters, self.averaging
         if not (same and self.outer.goes_on(self.parts.acceleration, self.parts.averages)):
             point = self.dual_point()
-            self.new_outer(self.entered(point, self.parts.step.odds or LATE_ODDS) if enters else point)
+            self.new_outer(self.inside(point) if enters else point)
         self.averaging = self.new_averaging()
         if not same:
             self.forget_gaps()

@@ -124,7 +124,7 @@ class BlockFrankWolfe(Solver):
         """What the parameters mean for a problem."""
         step, rule = self.chosen_step(), as_cache(self.cache)
         return Parts(
-            sampling=as_sampling(self.sampling, knows_gaps=traits(step).knows_gaps),
+            sampling=as_sampling(self.sampling, knows_gaps=True),
             step=step,
             cache=rule_of(rule),
             memory=memory_for(problem, step, rule),
@@ -132,17 +132,21 @@ class BlockFrankWolfe(Solver):
             acceleration=as_catalyst(self.acceleration),
         )
 
+    @property
+    def estimates(self) -> bool:  # type: ignore[override]
+        return traits(self.chosen_step()).finds_corners
+
     def check_together(self) -> None:
         """Refuse parts that do not go with the step."""
         check_averaging(self.averaging)
         step, rule = self.chosen_step(), as_cache(self.cache)
-        able = traits(step)
+        able, sampling = traits(step), as_sampling(self.sampling, knows_gaps=True)
         if self.acceleration is not None and isinstance(getattr(step, "length", None), FixedLength):
             raise ValueError("line_search=False goes without acceleration: its steps know one problem only")
         refusals = {
             "a cache goes with steps to outputs": rule is not None and not able.takes_outputs,
-            "acceleration goes with steps that find block gaps": self.acceleration is not None and not able.knows_gaps,
-            "bounds go with steps along lines": not able.takes_bounds and Need.BOUNDS in super().requires(),
+            "acceleration goes with steps that find corners": self.acceleration is not None and not able.finds_corners,
+            "sampling by gaps goes with steps that find them": not able.knows_gaps and sampling.follows_gaps,
             "working sets go with steps to outputs": self.working_set and able.begins_inside,
             "pieces go with steps to outputs": self.pieces is not None and able.begins_inside,
         }

@@ -7,20 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements, kernel
+from ..._compile import helper, implements
 from ..._parameters import check_positive
 from ...structures.directions import ToCorner, ToExpectation
 from ...structures.needs import Need
 from ...structures.verbs import (
     block_value,
-    find_entry,
     find_expectation,
-    find_potentials,
     keep_expectation,
     largest_loss,
     measure,
     mix_corner,
-    move,
     new_expectation,
     new_interior,
     new_tilts,
@@ -44,16 +41,9 @@ from .steps import (
     traits,
 )
 
-# Log odds of true parts, at least, where blocks go inside: no output may have probability 0, it could hardly get
-# another one. Blocks that have moved already go less far.
-ODDS, LATE_ODDS, TRIES = 8.0, 16.0, 6
-
-# A temperature of its own for every block: colder where a step was as long as it may be, warmer where it was short. The
-# first one and the limits are shares of the mean largest loss. Early, cold steps gain more; late, those at 0.1 do, and
-# warmer ones gain nowhere. Chosen on OCR-small, dates, USPS and 500 sentences of CoNLL-2000.
-COLDER, WARMER, SHORT = 0.9, 1.1, 0.25
-FIRST_TAU, COLDEST, WARMEST = 0.03, 1e-3, 0.1
-LOWEST_TAU = 1e-300  # one over it is a number
+# The temperature where none is given, as a share of the mean largest loss; chosen on OCR-small, dates, USPS and 500
+# sentences of CoNLL-2000. One over the lowest is still a number.
+SHARE, LOWEST_TAU = 0.05, 1e-300
 
 # A gain less than this, relative to the value of a block, is rounding.
 LEAST = 1e-15
@@ -66,17 +56,17 @@ RATE, FASTER, LOWEST, HIGHEST = 0.1, 1.05, 1e-4, 1e6
 class ExpectationStep(NamedTuple):
     """A step to an expectation: that under the block's own distribution times ``exp(value / tau)``.
 
-    With a low temperature tau it is a step to the corner, with a high one hardly more than the gradient says. See
+    With a low temperature tau it is a step to the corner, with a high one the block hardly moves. See
     ``docs/partial_linearization.md``.
 
     Parameters
     ----------
-    tau : float or "auto", default="auto"
-        The temperature, in units of the loss; 0 takes steps to corners. "auto": one for every block, colder where
-        steps are as long as they may be and warmer where they are short.
+    tau : float or None, default=None
+        The temperature, in units of the loss; 0 takes steps to corners. None: 0.05 times the mean largest loss.
     safeguard : bool, default=False
         Ask for the corner, too, and go there where that gains more. Then block gaps are exact; without, the gain of an
-        expectation over the block is taken for its gap where blocks are drawn by gaps, which is less.
+        expectation over the block is taken for its gap where blocks are drawn by gaps, which is less. A structure of
+        your own is asked for the sake of the gaps alone.
     odds : float or None, default=None
         At the start, a true part of an output is likelier than a wrong one by ``exp(odds)``. None: by as much as lets
         the dual value be highest, but at least by ``exp(8)``.
@@ -93,7 +83,7 @@ class ExpectationStep(NamedTuple):
     converged
     """  # mohapatra16, Alg. 1
 
-    tau: float | str = "auto"
+    tau: float | None = None
     safeguard: bool = False
     odds: float | None = None
     length: Any = ExactLength()
@@ -127,7 +117,13 @@ class ExponentiatedStep(NamedTuple):
 
 @implements(traits, ExpectationStep)
 def _(step):
-    return Traits(remembers=False, takes_outputs=False, requires=frozenset({Need.EXPECTATIONS}), begins_inside=True)
+    return Traits(
+        remembers=False,
+        takes_outputs=False,
+        requires=frozenset({Need.EXPECTATIONS}),
+        begins_inside=True,
+        finds_corners=bool(step.safeguard),
+    )
 
 
 @implements(traits, ExponentiatedStep)
@@ -138,7 +134,7 @@ def _(step):
         requires=frozenset({Need.EXPECTATIONS}),
         begins_inside=True,
         knows_gaps=False,
-        takes_bounds=False,
+        finds_corners=False,
     )
 
 
@@ -147,8 +143,7 @@ class Linearizing(NamedTuple):
 
     into: ToExpectation
     base: Any  # distributions of the blocks
-    taus: np.ndarray  # (n,)
-    limits: np.ndarray  # (2,) of them
+    tau: float
     safeguard: bool
     length: Any
     toward: ToCorner
@@ -162,30 +157,37 @@ class Exponentiating(NamedTuple):
     rates: np.ndarray  # (n,) eta of each block
     lowest: float
     highest: float
+    usual: float  # what rates are measured by under another lam
     safeguard: bool  # whether the corner is asked for, too: then block gaps are exact
 
 
 @implements(fitted_step, ExpectationStep)
 def _(step, problem, lam):
-    follows = isinstance(step.tau, str) and step.tau == "auto"
-    tau = FIRST_TAU if follows else step.tau
-    if isinstance(tau, bool) or not isinstance(tau, numbers.Real) or not (tau == 0.0 or LOWEST_TAU <= tau < np.inf):
-        raise ValueError(f'tau must be 0, a number >= {LOWEST_TAU:g} or "auto", got {step.tau!r}')
-    if not reweighs(problem):
-        if tau == 0.0:
-            raise ValueError('tau=0 takes steps to corners: take step="fw", since this structure knows tilts only')
-        usual = RATE * lam * len(problem.weight)
-        return exponentiating(problem, usual if follows else 1.0 / tau, usual, follows, step)
-    unit = (largest_loss(problem) or 1.0) if follows else 1.0
-    return Linearizing(
-        into=ToExpectation(new_expectation(problem)),
-        base=new_interior(problem),
-        taus=np.full(len(problem.weight), unit * tau),
-        limits=unit * np.array([COLDEST, WARMEST] if follows else [tau, tau]),
-        safeguard=bool(step.safeguard) or tau == 0.0,
-        length=step.length,
-        toward=ToCorner(),
-    )
+    tau = checked_tau(step.tau)
+    if reweighs(problem):
+        return Linearizing(
+            into=ToExpectation(new_expectation(problem)),
+            base=new_interior(problem),
+            tau=SHARE * largest_loss(problem) if tau is None else tau,
+            safeguard=bool(step.safeguard) or tau == 0.0,
+            length=step.length,
+            toward=ToCorner(),
+        )
+    if tau == 0.0:
+        raise ValueError('tau=0 takes steps to corners: take step="fw", since this structure knows tilts only')
+    usual = RATE * lam * len(problem.weight)
+    highest = HIGHEST * usual if tau is None else 1.0 / tau
+    # from 1 / tau on tilts may lead so far out that no smaller rate leads back: it rises by itself
+    return exponentiating(problem, min(usual, highest), highest, usual, bool(step.safeguard))
+
+
+def checked_tau(tau: Any) -> float | None:
+    if tau is None:
+        return None
+    is_number = isinstance(tau, numbers.Real) and not isinstance(tau, bool)
+    if not is_number or not (tau == 0.0 or LOWEST_TAU <= float(tau) < np.inf):
+        raise ValueError(f"tau must be None, 0 or a number >= {LOWEST_TAU:g}, got {tau!r}")
+    return float(tau)
 
 
 @implements(fitted_step, ExponentiatedStep)
@@ -194,31 +196,19 @@ def _(step, problem, lam):
     if step.rate == np.inf:
         raise ValueError("rate must be finite")
     first = float(step.rate) * lam * len(problem.weight)
-    return exponentiating(problem, first, first, True, step)
+    return exponentiating(problem, first, HIGHEST * first, first, False)
 
 
-def exponentiating(problem: Any, first: float, usual: float, rises: bool, step: Any) -> Exponentiating:
-    """Steps that begin with the rate `first`, which may rise or not, and may fall to a share of the usual one."""
-    return Exponentiating(
-        into=ToExpectation(new_expectation(problem)),
-        base=new_tilts(problem),
-        rates=np.full(len(problem.weight), first),
-        lowest=LOWEST * min(first, usual),
-        highest=HIGHEST * first if rises else first,
-        safeguard=bool(getattr(step, "safeguard", False)),
-    )
+def exponentiating(problem: Any, first: float, highest: float, usual: float, safeguard: bool) -> Exponentiating:
+    rates = np.full(len(problem.weight), first)
+    into = ToExpectation(new_expectation(problem))
+    return Exponentiating(into, new_tilts(problem), rates, LOWEST * first, highest, usual, safeguard)
 
 
-def adapts(step: Any) -> bool:
-    return bool(step.limits[0] < step.limits[1])
-
-
-class Temperatures(NamedTuple):
+class Distributions(NamedTuple):
     """What an expectation step knows of the blocks."""
 
     base: Any
-    taus: np.ndarray
-    limits: np.ndarray
 
 
 class Rates(NamedTuple):
@@ -226,38 +216,28 @@ class Rates(NamedTuple):
 
     base: Any
     rates: np.ndarray
+    usual: float
 
 
 @implements(known_by, Linearizing)
 def _(step):
-    return Temperatures(step.base, step.taus, step.limits)
+    return Distributions(step.base)
 
 
 @implements(known_by, Exponentiating)
 def _(step):
-    return Rates(step.base, step.rates)
+    return Rates(step.base, step.rates, step.usual)
 
 
-@implements(informed, (Linearizing, Temperatures))
+@implements(informed, (Linearizing, Distributions))
 def _(step, known):
-    if adapts(step) and adapts(known):
-        return step._replace(base=known.base, taus=known.taus, limits=known.limits)
     return step._replace(base=known.base)
 
 
 @implements(informed, (Exponentiating, Rates))
 def _(step, known):
-    return step._replace(base=known.base, rates=np.minimum(known.rates, step.highest))
-
-
-@kernel
-def enter_pass(problem, step, blocks, work, w, scale, odds):
-    """All blocks go inside, where they are; ``w`` follows."""
-    for i in range(problem.weight.shape[0]):
-        find_potentials(problem, work, w, i)
-        find_entry(problem, step.base, blocks, step.into.expectation, work, w, i, odds)
-        measured = measure(problem, step.into, blocks, work, i)
-        move(problem, step.into, measured, blocks, work, w, i, 1.0, scale * problem.weight[i])
+    rates = np.minimum(known.rates * (step.usual / known.usual), step.highest)
+    return step._replace(base=known.base, rates=rates)
 
 
 @implements(change_block, Linearizing)
@@ -269,10 +249,10 @@ def _(step, problem, run, i, k):
     if gap <= 0.0:
         return
     open_block(problem, step.base, expectation, run.work, run.w, i)
-    slope, gamma, tau = 0.0, 0.0, step.taus[i]
-    if tau > 0.0:
+    slope, gamma = 0.0, 0.0
+    if step.tau > 0.0:
         run.tally[MISSES] += 1
-        value = find_expectation(problem, step.base, expectation, run.work, run.w, i, 1.0 / tau)
+        value = find_expectation(problem, step.base, expectation, run.work, run.w, i, 1.0 / step.tau)
         slope = problem.weight[i] * (value - current)
         if abs(value - current) <= LEAST * max(1.0, abs(current)):
             # too little for marginals to tell; the distribution follows, or what has hardly any mass would get no more
@@ -292,10 +272,6 @@ def _(step, problem, run, i, k):
     elif gamma > 0.0:
         follow(step.into, problem, run, i, measured, gamma)
         keep_expectation(problem, step.base, expectation, i, gamma)
-        if gamma == 1.0:
-            step.taus[i] = max(COLDER * tau, step.limits[0])
-        elif gamma < SHORT:
-            step.taus[i] = min(WARMER * tau, step.limits[1])
 
 
 @helper
@@ -314,8 +290,11 @@ def _(step, problem, run, i, k):
     while True:
         run.tally[MISSES] += 1
         value = find_expectation(problem, step.base, expectation, run.work, run.w, i, rates[i])
+        slope = problem.weight[i] * (value - current)
+        if not step.safeguard:
+            observe(run.sampler, i, slope)
         measured = measure(problem, step.into, run.blocks, run.work, i)
-        line = line_along(problem, run, i, measured, problem.weight[i] * (value - current), 1.0)
+        line = line_along(problem, run, i, measured, slope, 1.0)
         if gain(line, 1.0) >= 0.0:
             break
         if rates[i] < step.lowest:

@@ -26,7 +26,7 @@ def peek(sampler, k):
 
 @verb
 def observe(sampler, i, gap):
-    """The exact gap of block i was just seen."""
+    """The gap of block i was just seen, or what is known to be no more than it."""
 
 
 class Sampling(ABC):

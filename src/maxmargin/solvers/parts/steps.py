@@ -153,9 +153,9 @@ class Traits(NamedTuple):
     remembers: bool  # outputs known by name
     takes_outputs: bool  # goes to outputs, so that remembered ones may stand for the oracle's
     requires: frozenset[Need] = frozenset()  # of a structure
-    begins_inside: bool = False  # where no output has mass 0, and knows the distributions of the blocks
-    knows_gaps: bool = True  # of blocks, at least roughly, as drawing by gaps and acceleration ask
-    takes_bounds: bool = True  # on weights
+    begins_inside: bool = False  # where no output has mass 0, by the step's `odds`, and knows the blocks' distributions
+    knows_gaps: bool = True  # of blocks, at least roughly, as drawing by gaps asks
+    finds_corners: bool = True  # so that gaps are exact, as acceleration and estimates ask
 
 
 @verb

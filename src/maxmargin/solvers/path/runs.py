@@ -45,6 +45,10 @@ def certified(solver: Solver, problem: Any, lam: float, tol: float, state: Any, 
 
 def unchecked(solver: Solver, problem: Any, lam: float, tol: float, state: Any, effort: Effort) -> Solved:
     """Stale gaps decide that the tolerance is reached."""  # osokin16, App. K
+    if not solver.estimates:
+        raise ValueError(
+            f"heuristic=True goes with steps that find corners: add safeguard=True to {solver!r}, if it can"
+        )
     engine = solver.start(problem, lam, state, effort.random_state, effort.n_jobs)
     limits = Limits(Absolute(tol), effort.max_passes, effort.max_seconds, solver.gap_every)
     status, passes, reached = drive_unchecked(engine, limits, state)
