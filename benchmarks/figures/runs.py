@@ -22,12 +22,14 @@ from maxmargin.solvers import (
     get_solver,
 )
 from maxmargin.solvers.driver import drive
+from maxmargin.solvers.tolerance import Absolute
 from maxmargin.structures.verbs import offers
 
 from .._report import effort_to
 from .._trials import Trial, load_trial
 
 RARER, TOL = 1.4, 1e-4  # passes between two looks grow by this; a run ends at this certified gap
+GOAL = Absolute(TOL)
 PILOT_PASSES = 10.0  # lengths of first subgradient steps are tried for so long
 ALL = np.inf  # looks as rare as they may be
 REFRESH = 10.0  # passes after which gaps are known afresh, where steps depend on them
@@ -121,7 +123,7 @@ class Rare:
 
     most: float  # passes between two certificates
     least: float = 1.0
-    tol: float = TOL
+    goal: Absolute = GOAL
     max_passes: float = np.inf
     max_seconds: None = None
     gap_every: float = 1.0

@@ -44,7 +44,7 @@ def test_signature():
     first = {
         "lam": None,
         "solver": "auto",
-        "tol": 1e-2,
+        "tol": None,
         "max_passes": 1000,
         "max_seconds": None,
         "loss": "hamming",

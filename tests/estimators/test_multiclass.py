@@ -29,7 +29,7 @@ def test_signature():
     assert defaults == {
         "lam": None,
         "solver": "auto",
-        "tol": 1e-2,
+        "tol": None,
         "max_passes": 1000,
         "max_seconds": None,
         "class_weight": None,
