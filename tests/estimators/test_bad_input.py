@@ -93,7 +93,6 @@ def test_parameters(cls, params):
     ("params", "match"),
     [
         ({"loss": "squared"}, "loss must be one of"),
-        ({"loss": None}, "loss must be one of"),
         ({"transition_mask": "iob"}, "transition_mask must be"),
         ({"transition_mask": np.ones((3, 3), bool)}, r"allowed has shape \(3, 3\)"),
         ({"transition_mask": np.ones(2, bool)}, r"allowed has shape \(2,\)"),

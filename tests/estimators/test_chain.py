@@ -47,7 +47,7 @@ def test_signature():
         "tol": None,
         "max_passes": 1000,
         "max_seconds": None,
-        "loss": "hamming",
+        "loss": None,
         "class_weight": None,
         "random_state": None,
         "verbose": 0,

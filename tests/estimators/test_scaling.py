@@ -142,19 +142,29 @@ def test_adding_a_number_to_dense_features_changes_nothing(name):
 
 @EACH
 def test_the_objective_is_that_of_scaled_features(case):
-    model, _ = case.fit(tol=1e-3)
+    given = {"tol": 1e-3} | ({"loss": "hamming"} if getattr(case.model, "loss", "") is None else {})
+    model, _ = case.fit(**given)
     scaling = model.scaling_
     if isinstance(getattr(case.model, "kernel", None), str):
-        plain, _ = case.fit(lambda x: x / scaling.features, tol=1e-3, scale=False, lam=model.lam_)
+        plain, _ = case.fit(lambda x: x / scaling.features, scale=False, lam=model.lam_, **given)
     else:
         center = 0.0 if scaling.center is None else scaling.center
-        plain, _ = case.fit(lambda x: (x - center) / scaling.features, tol=1e-3, scale=False, lam=model.lam_)
+        plain, _ = case.fit(lambda x: (x - center) / scaling.features, scale=False, lam=model.lam_, **given)
     if scaling.edges != 1.0:
         return  # edges have features of their own
     assert plain.scaling_ == PLAIN
     assert_allclose(plain.primal_, model.primal_, atol=1e-3)
-    again, _ = case.fit(tol=1e-3, scale=True, lam=model.lam_)
+    again, _ = case.fit(scale=True, lam=model.lam_, **given)
     assert again.primal_ == model.primal_
+
+
+@pytest.mark.parametrize("name", ["chains", "trees", "graphs"])
+def test_losses_are_numbers_of_wrong_labels_where_they_are_scaled(name):
+    case = CASES[name]
+    left_open, counted = (case.fit(tol=1e-3, loss=loss)[0] for loss in (None, "hamming_sum"))
+    assert left_open.primal_ == counted.primal_
+    plain, shared = (case.fit(tol=1e-3, lam=0.1, loss=loss)[0] for loss in (None, "hamming"))
+    assert plain.primal_ == shared.primal_
 
 
 def test_features_of_edges_are_scaled_by_themselves():

@@ -14,14 +14,14 @@ from ..structures.pairwise import make_pairwise_problem, make_sites
 from ._decoding import Scored
 from ._encoded import Encoded
 from ._labeling import LabelingEstimator
-from ._scaling import mean_largest_loss, units_of_sites
+from ._scaling import mean_largest_loss, normalizes, units_of_sites
 from ._weights import as_weights
 from .inputs.arrays import rows_of, take
 from .inputs.graphs import Graph, Split, Tree, numbered, refuse_edges_of_nothing, split_samples
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_pair_mask
 from .inputs.sequences import new_vectorizer, stack_sequences
-from .inputs.weights import check_loss, check_sample_weight, label_costs
+from .inputs.weights import check_sample_weight, label_costs
 
 
 class GraphLabeling(LabelingEstimator):
@@ -29,7 +29,7 @@ class GraphLabeling(LabelingEstimator):
 
     kind: type[Tree] | type[Graph]  # of a sample
     transition_mask_: np.ndarray | None
-    loss: str
+    loss: str | None
     class_weight: Any
     fit_intercept: bool
     transition_mask: Any
@@ -94,7 +94,7 @@ class GraphLabeling(LabelingEstimator):
         return method, plan, matrix
 
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
-        normalize, words = check_loss(self.loss), self._words
+        normalize, words = normalizes(self), self._words
         split = split_samples(X, self.kind)
         vectorizer = new_vectorizer(split.features)
         given = stack_sequences(split.features, vectorizer=vectorizer, estimator=type(self).__name__, words=words)

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..structures.rows import KernelRows, is_dense
+from .inputs.weights import check_loss
 
 # lam of one sample with one position, for features of spread 1 and losses of 1; n samples of T positions have T/n
 # times that. Best values lie between a third and three times it on most data sets, and scores change little in between.
@@ -209,6 +210,15 @@ def wants_scaling(estimator: Any) -> bool:
     if not isinstance(estimator.scale, bool | np.bool_):
         raise ValueError(f"scale must be True, False or None, got {estimator.scale!r}")
     return bool(estimator.scale)
+
+
+def normalizes(estimator: Any) -> bool:
+    """Whether the loss of a sample is the share of its wrong labels, not their number.
+
+    Left open, it is where nothing is scaled: scores are better where every label counts alike, see
+    docs/regularization.md.
+    """
+    return not wants_scaling(estimator) if estimator.loss is None else check_loss(estimator.loss)
 
 
 def effective_count(weight: np.ndarray) -> float:

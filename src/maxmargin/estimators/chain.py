@@ -15,14 +15,14 @@ from ._decoding import Scored
 from ._encoded import Encoded
 from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._labeling import LabelingEstimator
-from ._scaling import mean_largest_loss, units_of_sites
+from ._scaling import mean_largest_loss, normalizes, units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import rows_of, take
 from .inputs.graphs import stack_edge_features
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_transition_mask
 from .inputs.sequences import new_vectorizer, split_chains, stack_sequences
-from .inputs.weights import check_loss, check_sample_weight, label_costs
+from .inputs.weights import check_sample_weight, label_costs
 
 
 class ChainSVM(LabelingEstimator):
@@ -49,8 +49,9 @@ class ChainSVM(LabelingEstimator):
         Stop after so many passes over the data, with a warning.
     max_seconds : float or None, default=None
         Stop after so many seconds.
-    loss : {"hamming", "hamming_sum"}, default="hamming"
-        The share of wrong labels of a sample, or their number.
+    loss : {"hamming", "hamming_sum"} or None, default=None
+        The share of wrong labels of a sample, or their number. None: their number where losses are scaled (see
+        `scale`), so that every label counts alike, and else the share, as in the papers.
     class_weight : None, "balanced" or dict, default=None
         Multiplies the loss of positions with that true label.
     random_state : int, RandomState, Generator or None, default=None
@@ -167,7 +168,7 @@ class ChainSVM(LabelingEstimator):
 
     boundary_ = Learned()
     transition_mask_: TransitionMask
-    loss: str
+    loss: str | None
     class_weight: Any
     fit_intercept: bool
     fit_boundary: bool
@@ -187,7 +188,7 @@ class ChainSVM(LabelingEstimator):
         tol: float | None = None,
         max_passes: float = 1000,
         max_seconds: float | None = None,
-        loss: str = "hamming",
+        loss: str | None = None,
         class_weight: Any = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -229,7 +230,7 @@ class ChainSVM(LabelingEstimator):
         return self
 
     def encode(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Encoded:
-        normalize = check_loss(self.loss)
+        normalize = normalizes(self)
         features, edge_features = split_chains(X)
         vectorizer = new_vectorizer(features)
         given = stack_sequences(features, lengths, vectorizer=vectorizer, estimator=type(self).__name__)

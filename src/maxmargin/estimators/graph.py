@@ -61,8 +61,9 @@ class GraphSVM(GraphLabeling):
         Stop after so many passes over the data, with a warning.
     max_seconds : float or None, default=None
         Stop after so many seconds.
-    loss : {"hamming", "hamming_sum"}, default="hamming"
-        The share of wrong labels of a sample, or their number.
+    loss : {"hamming", "hamming_sum"} or None, default=None
+        The share of wrong labels of a sample, or their number. None: their number where losses are scaled (see
+        `scale`), so that every label counts alike, and else the share, as in the papers.
     class_weight : None, "balanced" or dict, default=None
         Multiplies the loss of nodes with that true label.
     random_state : int, RandomState, Generator or None, default=None
@@ -184,7 +185,7 @@ class GraphSVM(GraphLabeling):
         tol: float | None = None,
         max_passes: float = 1000,
         max_seconds: float | None = None,
-        loss: str = "hamming",
+        loss: str | None = None,
         class_weight: Any = None,
         random_state: Any = None,
         verbose: int = 0,
