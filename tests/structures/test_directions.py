@@ -39,7 +39,7 @@ def test_differences_of_any_mass(mass):
 def test_changes_along_every_direction():
     rng, active, values = np.random.default_rng(1), np.zeros(K, int), np.zeros(K)
     goal = rng.dirichlet(np.ones(K), size=3)
-    into = ToExpectation(Expected(np.zeros(3 * K), goal.ravel()))
+    into = ToExpectation(Expected(np.zeros(3 * K), goal.ravel(), np.zeros(1)))
     for _ in range(20):
         marginals, (corner, away) = rng.dirichlet(np.ones(K)), rng.integers(K, size=2)
         s = int(rng.integers(3))

@@ -103,16 +103,19 @@ class Asked:
         with self.asking("max_oracle", i):
             return self.structure.max_oracle(shown, i)
 
-    def expected(self, v: np.ndarray, i: int, emphasis: float) -> tuple[SparseVector, float]:
-        """The expected joint feature and loss."""
+    def expected(self, v: np.ndarray, i: int, emphasis: float) -> tuple[SparseVector, float, float]:
+        """The expected joint feature and loss, and the log of the sum over outputs, NaN where it is not told."""
         with self.asking("exp_oracle", i):
             answer = self.structure.exp_oracle(v, i, emphasis)
-        if not isinstance(answer, tuple | list) or len(answer) != 2:
+        if not isinstance(answer, tuple | list) or len(answer) not in (2, 3):
             raise ValueError(
-                f"sample {i}: exp_oracle must give the expected joint feature and the expected loss, got {answer!r}"
+                f"sample {i}: exp_oracle must give the expected joint feature and the expected loss, and may give the "
+                f"log of the sum over outputs, got {answer!r}"
             )
         feature = self.as_feature(answer[0], i, "the expected joint feature of exp_oracle")
-        return feature, _finite(answer[1], i, "exp_oracle must give a finite expected loss")
+        loss = _finite(answer[1], i, "exp_oracle must give a finite expected loss")
+        log_sum = _finite(answer[2], i, "the log of the sum of exp_oracle must be finite") if answer[2:] else math.nan
+        return feature, loss, log_sum
 
     def bound(self, w: np.ndarray, i: int) -> float:
         """What no output's value is above, as the user knows."""

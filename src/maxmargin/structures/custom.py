@@ -6,7 +6,7 @@ state of a block is the expected joint feature, kept sparse.
 
 Some solvers ask for more: ``decode(w, i)``, the output that maximises ``<w, joint_feature(i, y)>`` with no loss, and
 ``exp_oracle(v, i, emphasis)``, the expected joint feature and the expected loss where outputs have probabilities in
-proportion to ``exp(emphasis loss(i, y) + <v, joint_feature(i, y)>)``.
+proportion to ``exp(emphasis loss(i, y) + <v, joint_feature(i, y)>)``; and, if it is known, the log of their sum.
 
 An oracle that may miss the maximum says so with ``exact_oracle = False``. With a method ``upper_bound(w, i)`` on
 ``max_y loss(i, y) + <w, joint_feature(i, y)>`` the certificate uses the bound; without, there is no certificate.
@@ -24,6 +24,7 @@ from .._compile import implements, verb
 from .asked import ROUGHLY, Asked
 from .directions import BetweenCorners, ToCorner, ToExpectation
 from .needs import Need, offered_if
+from .smoothing import Untilted
 from .sparse_vector import SparseVector, combine
 
 
@@ -94,15 +95,36 @@ def _(direction, work, block):
 class Tilt(NamedTuple):
     """Outputs have probabilities in proportion to ``exp(emphasis loss + <weights, feature>)``."""
 
-    weights: np.ndarray
+    weights: Any  # of the features
     emphasis: float
 
 
+NO_TILT = Tilt(0.0, 0.0)
+
+
+@verb
+def tilt_of(base, i):
+    """The tilt of a block."""
+
+
+@implements(tilt_of, list)
+def _(base, i):
+    return base[i]
+
+
+@implements(tilt_of, Untilted)
+def _(base, i):
+    return NO_TILT
+
+
 class Expected:
-    """Scratch: an expectation, and the tilt it is under."""
+    """Scratch: an expectation, the tilt it is under, and the log of the sum over outputs, NaN where it is not told."""
 
     tilt: Tilt
     output: Output
+
+    def __init__(self) -> None:
+        self.log_sum = np.full(1, np.nan)
 
 
 class CustomProblem(Asked):
@@ -230,11 +252,13 @@ class CustomProblem(Asked):
         return self.find_expectation(tilts, expectation, work, w, i, 0.0)
 
     def find_expectation(
-        self, tilts: list[Tilt], expectation: Expected, work: Corners, w: np.ndarray, i: int, eta: float
+        self, base: list[Tilt] | Untilted, expectation: Expected, work: Corners, w: np.ndarray, i: int, eta: float
     ) -> float:
-        tilt = Tilt(tilts[i].weights + eta * w, tilts[i].emphasis + eta)
-        expectation.tilt, expectation.output = tilt, Output(*self.expected(tilt.weights, i, tilt.emphasis))
-        return expectation.output.value(w)
+        before = tilt_of(base, i)
+        tilt = Tilt(before.weights + eta * w, before.emphasis + eta * work.emphasis)
+        feature, loss, expectation.log_sum[0] = self.expected(tilt.weights, i, tilt.emphasis)
+        expectation.tilt, expectation.output = tilt, Output(feature, loss)
+        return work.emphasis * loss + feature.dot(w)
 
     def keep_expectation(self, tilts: list[Tilt], expectation: Expected, i: int, gamma: float) -> None:
         tilts[i] = expectation.tilt

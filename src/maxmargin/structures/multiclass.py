@@ -27,6 +27,7 @@ from .rows import (
     prefetch_row,
     squared_norms,
 )
+from .smoothing import Untilted
 from .verbs import (
     accumulate,
     add_block,
@@ -331,6 +332,7 @@ def _(problem, capacity):
 class Expected(NamedTuple):
     scores: np.ndarray  # (K,)
     node: np.ndarray  # (K,) probabilities
+    log_sum: np.ndarray  # (1,) log of the sum over classes, where they start from tilts or from nothing
 
 
 class Tilts(NamedTuple):
@@ -358,7 +360,7 @@ def _(problem):
 
 @implements(new_expectation, MulticlassProblem)
 def _(problem):
-    return Expected(np.zeros(problem.cost.shape[0]), np.zeros(problem.cost.shape[0]))
+    return Expected(np.zeros(problem.cost.shape[0]), np.zeros(problem.cost.shape[0]), np.zeros(1))
 
 
 @helper
@@ -367,19 +369,34 @@ def settle_weights(expectation, work):
     node, total, value = expectation.node, 0.0, 0.0
     for k in range(node.shape[0]):
         total += node[k]
+    expectation.log_sum[0] = np.log(total)
     for k in range(node.shape[0]):
         node[k] /= total
         value += node[k] * work.node[k]
     return value
 
 
+@helper
+def expect_scores(expectation, work):
+    """Classes have probabilities in proportion to exp(scores); returns what the potentials at hand are worth there."""
+    largest = exp_scores(expectation.scores, expectation.node)
+    value = settle_weights(expectation, work)
+    expectation.log_sum[0] += largest
+    return value
+
+
 @implements(find_expectation, (MulticlassProblem, Tilts))
 def _(problem, base, expectation, work, w, i, eta):
-    scores = expectation.scores
-    for k in range(scores.shape[0]):
-        scores[k] = base.node[i, k] + eta * work.node[k]
-    exp_scores(scores, expectation.node)
-    return settle_weights(expectation, work)
+    for k in range(expectation.scores.shape[0]):
+        expectation.scores[k] = base.node[i, k] + eta * work.node[k]
+    return expect_scores(expectation, work)
+
+
+@implements(find_expectation, (MulticlassProblem, Untilted))
+def _(problem, base, expectation, work, w, i, eta):
+    for k in range(expectation.scores.shape[0]):
+        expectation.scores[k] = eta * work.node[k]
+    return expect_scores(expectation, work)
 
 
 @implements(find_expectation, (MulticlassProblem, Interior))

@@ -8,7 +8,8 @@ both may come from outputs remembered in `labelings`, the same number of slots a
 *direction*: to the corner, from the away corner to the corner, or to an expectation (:mod:`.directions`).
 
 Where a structure can sum over outputs, an *expectation* is that under ``alpha_i(y) ~ q_i(y) exp(eta value(y))``. What
-q_i is, `base` knows: of `tilts`, ``q_i(y) ~ exp(<tilt_i, mu(y)>)``; of an `interior`, the distribution alpha_i itself.
+q_i is, `base` knows: of `tilts`, ``q_i(y) ~ exp(<tilt_i, mu(y)>)``; of an `interior`, the distribution alpha_i itself;
+of :class:`~.smoothing.Untilted`, 1.
 
 Structures built in are NamedTuples with implementations registered for them; `structures.custom` serves a user's
 own class.
@@ -273,7 +274,8 @@ def _(problem, base, expectation, work, w, i):
 def find_expectation(problem, base, expectation, work, w, i, eta):
     """The expectation under what `base` says of block i, times ``exp(eta potentials)``; returns its value.
 
-    That is at the potentials at hand.
+    That is at the potentials at hand. Where `base` is tilts or nothing, the log of the sum over outputs is left in
+    ``expectation.log_sum[0]``.
     """
 
 

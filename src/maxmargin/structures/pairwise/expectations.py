@@ -18,6 +18,7 @@ from ...inference.verbs import (
     find_reweighted,
     mix_labeling,
 )
+from ..smoothing import Untilted
 from ..verbs import (
     find_entry,
     find_expectation,
@@ -55,6 +56,7 @@ class Expectation(NamedTuple):
     every_edge: np.ndarray  # (links K^2,) marginals of each link
     edge: np.ndarray  # (tables, K, K) as links keep them
     cliques: np.ndarray  # of the largest sample; where edges come first, `every_edge` is their beginning
+    log_sum: np.ndarray  # (1,) log of the sum over all labelings, where they start from tilts or from nothing
 
 
 @implements(new_tilts, PairwiseProblem)
@@ -99,6 +101,7 @@ def _(problem):
         cliques[: most * pairs] if edges_first(problem.plan) else np.zeros(most * pairs),
         np.zeros((tables, n_labels, n_labels)),
         cliques,
+        np.zeros(1),
     )
 
 
@@ -150,7 +153,27 @@ def value_of(problem, expectation, work, scores, i):
 def find_tilted(problem, expectation, work, size, i):
     """Marginals under the scores in the expectation."""
     node, edge = expectation.node_scores[:size], expectation.edge_scores
-    find_marginals(problem.plan, i, node, edge, work.scratch, expectation.node[:size], expectation.every_edge)
+    expectation.log_sum[0] = find_marginals(
+        problem.plan, i, node, edge, work.scratch, expectation.node[:size], expectation.every_edge
+    )
+
+
+@helper
+def scale_scores(problem, expectation, work, scores, i, eta):
+    """The scores in the expectation become eta times the potentials at hand. Returns how many labels sites have."""
+    size = problem.cost.shape[0] * (problem.sites.offsets[i + 1] - problem.sites.offsets[i])
+    flat = work.node.reshape(work.node.size)
+    for p in range(size):
+        expectation.node_scores[p] = tilted(0.0, eta, flat[p])
+    scale_links(problem, expectation, scores, i, eta)
+    return size
+
+
+@implements(find_expectation, (PairwiseProblem, Untilted))
+def _(problem, base, expectation, work, w, i, eta):
+    scores = scores_of_links(problem, work, w, i)
+    find_tilted(problem, expectation, work, scale_scores(problem, expectation, work, scores, i, eta), i)
+    return value_of(problem, expectation, work, scores, i)
 
 
 @implements(find_expectation, (PairwiseProblem, Tilts))
@@ -202,12 +225,8 @@ def _(problem, base, expectation, work, w, i):
 
 @implements(find_expectation, (PairwiseProblem, Interior))
 def _(problem, base, expectation, work, w, i, eta):
-    scores, size = scores_of_links(problem, work, w, i), problem.cost.shape[0]
-    size *= problem.sites.offsets[i + 1] - problem.sites.offsets[i]
-    flat = work.node.reshape(work.node.size)
-    for p in range(size):
-        expectation.node_scores[p] = eta * flat[p]
-    scale_links(problem, expectation, scores, i, eta)
+    scores = scores_of_links(problem, work, w, i)
+    size = scale_scores(problem, expectation, work, scores, i, eta)
     find_inside(problem, base, expectation, work, size, i)
     return value_of(problem, expectation, work, scores, i)
 
