@@ -17,13 +17,16 @@ from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .path import Path, lam_grid, regularization_path
 from .presets import get_solver
 from .result import Record, Result, Status
+from .smoothing import SVRG, Casimir, SmoothedObjective, smoothed_objective
 
 __all__ = [
+    "SVRG",
     "Active",
     "AwayStep",
     "BlockFrankWolfe",
     "ByGaps",
     "Cache",
+    "Casimir",
     "Catalyst",
     "CuttingPlane",
     "Decay",
@@ -43,6 +46,7 @@ __all__ = [
     "Permutation",
     "Record",
     "Result",
+    "SmoothedObjective",
     "Solver",
     "Status",
     "Subgradient",
@@ -51,4 +55,5 @@ __all__ = [
     "get_solver",
     "lam_grid",
     "regularization_path",
+    "smoothed_objective",
 ]

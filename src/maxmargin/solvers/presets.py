@@ -19,6 +19,7 @@ from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
+from .smoothing import SVRG, Casimir
 
 # Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
 PIECE, SHORTEST_PIECE = 1.5, 40
@@ -65,6 +66,8 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "partial_linearization": lambda problem: PartialLinearization(),
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
+    "svrg": lambda problem: SVRG(),
+    "casimir": lambda problem: Casimir(),
 }
 
 
@@ -75,8 +78,8 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     ----------
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
-        or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient" or
-        "perceptron"; or a solver.
+        or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient",
+        "perceptron", "svrg" or "casimir"; or a solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.

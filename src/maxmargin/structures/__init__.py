@@ -6,10 +6,13 @@ from .custom import CustomProblem
 from .masks import TransitionMask, bio_mask
 from .multiclass import MulticlassProblem, make_multiclass_problem
 from .pairwise import PairwiseProblem, make_chain_problem
+from .smoothing import EntropySmoothing, L2Smoothing
 from .verbs import find_corner
 
 __all__ = [
     "CustomProblem",
+    "EntropySmoothing",
+    "L2Smoothing",
     "MulticlassProblem",
     "PairwiseProblem",
     "TransitionMask",
