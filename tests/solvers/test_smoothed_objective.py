@@ -29,7 +29,7 @@ from .smoothing_cases import (
 
 plain_python = pytest.mark.usefixtures("no_compilation")
 MUS = (0.03, 0.5, 5.0)
-ALL = 1000  # more outputs than any of these has
+ALL = 100  # more outputs than any of these has
 EITHER = [*((name, "entropy") for name in ENTROPY), *((name, "l2") for name in L2)]
 each_either = pytest.mark.parametrize(("name", "kind"), EITHER)
 each_list = pytest.mark.parametrize("name", L2)
@@ -131,7 +131,7 @@ def test_smoothing_adds_at_most_mu_d_and_the_more_the_larger_mu_is(name, kind):
         floors = [floor_of(reference, smoothing_of(kind, mu)[1]) for mu in mus]
         rounding = 1e-11 * max(1.0, hinge)
         assert np.all(np.diff([hinge, *values]) >= -rounding)
-        assert np.all(values - hinge <= np.array(floors) + rounding)
+        assert np.all(np.array(values) - hinge <= np.array(floors) + rounding)
         # Prop. 2 between two levels
         assert np.all(np.diff(values) <= np.diff(floors) + rounding)
 
