@@ -267,7 +267,6 @@ def test_parts_of_a_run_are_the_whole(name, kind, one, other, gap_every, lam):
 @each_of_few
 def test_where_certificates_are_asked_for_changes_no_step(name, kind):
     often, rarely = (run(name, SVRG(kind, 0.3, gap_every=every), 12) for every in (1, 12))
-    assert often.primal <= rarely.primal
     assert often.state.steps == rarely.state.steps
     assert flat(often.state.draws) == flat(rarely.state.draws)
 

@@ -11,9 +11,10 @@ of outputs, or 1/2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._compile import helper, verb
+from .._parameters import check_count, check_positive
 from .needs import Need
 
 
@@ -77,6 +78,18 @@ class Smoothed(NamedTuple):
 
 
 NEEDS = {EntropySmoothing: Need.EXPECTATIONS, L2Smoothing: Need.TOP_OUTPUTS}
+
+LEAST_MU = 1e-300  # one over it is still a number
+
+
+def check_smoothing(smoothing: Any) -> None:
+    """Refuse what is no smoothing, and numbers that smooth nothing."""
+    if type(smoothing) not in NEEDS:
+        raise ValueError(f"smoothing must be an EntropySmoothing or an L2Smoothing, got {smoothing!r}")
+    check_positive("mu", smoothing.mu)
+    if not LEAST_MU <= smoothing.mu < float("inf"):
+        raise ValueError(f"mu must be finite and at least {LEAST_MU:g}, got {smoothing.mu!r}")
+    check_count("top_k", getattr(smoothing, "top_k", 1))
 
 
 @verb

@@ -6,8 +6,8 @@ Between two full gradients, at the *snapshot*, a step on block i is
 
 with g the full gradient there. All but the first term shrinks w towards one point, the *anchor*
 ``q = (kappa z - g) / (lam + kappa)``, by the factor ``a = 1 - gamma (lam + kappa)``: so a weight that m steps did not
-touch is ``q + a^m (w - q)``, and is brought up to date when a block needs it. The first term comes from the blocks, which
-are the distributions at the snapshot: their oracle is asked once for all.
+touch is ``q + a^m (w - q)``, and is brought up to date when a block needs it. The first term comes from the blocks,
+which are the distributions at the snapshot: their oracle is asked once for all.
 
 The mean of the iterates is kept beside it in the same way: with ``w_t = q + a^t u_t`` and changes delta_s of u,
 ``sum_t a^t u_t = S_T u_T - sum_s S_s delta_s``, where ``S_s = sum_{t <= s} a^t``.
@@ -133,7 +133,8 @@ def moves_less(problem, epoch, i, count, rate, gradient, probe, change):
     find_potentials(problem, epoch.work, probe, i)
     find_smoothed(problem, epoch.smoothing, epoch.into.expectation, epoch.work, probe, i)
     add_direction(problem, epoch.into, epoch.blocks, epoch.work, i, 1.0, change)
-    return drain_ranges(epoch.support, count, change) <= squared_norm(epoch.support, count, gradient)
+    # a little more, so that rounding decides nothing where it changes by just as much
+    return drain_ranges(epoch.support, count, change) <= (1.0 + 1e-6) * squared_norm(epoch.support, count, gradient)
 
 
 @kernel

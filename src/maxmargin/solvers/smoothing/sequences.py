@@ -1,4 +1,4 @@
-"""What epochs of SVRG work on: the smoothed problem, or a sequence of proximal ones, each smoothed less than the last."""
+"""What epochs of SVRG work on: the smoothed problem, or proximal ones, each smoothed less than the last."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ SCHEDULES: dict[str, type[Constant]] = {"constant": Constant, "adaptive": Adapti
 
 
 class OneProblem:
-    """The smoothed problem itself."""
+    """The smoothed problem itself; an epoch's proximal term, if there is one, holds it near where it begins."""
 
-    kappa = 0.0
+    def __init__(self, smoothing: Any, kappa: float):
+        self.smoothing, self.kappa = smoothing, kappa
 
-    centre = 0.0
-
-    def __init__(self, smoothing: Any):
-        self.smoothing = smoothing
+    def centre_at(self, here: np.ndarray) -> np.ndarray:
+        """Of the proximal term, for an epoch that begins here."""
+        return here
 
     def is_over(self, epochs: float) -> bool:
         """Whether a problem had its epochs; this one has all."""
@@ -98,6 +98,7 @@ class ProximalProblems:
 
     def __init__(self, smoothing: Any, schedule: Constant, budget: float, warm_start: str, w: np.ndarray):
         self.schedule, self.budget, self.warm_start, self.k = schedule, budget, warm_start, 1
+        self.level = 1  # k as far as smoothing follows
         self.smoothing = smoothing._replace(mu=schedule.mu_of(1))
         self.sequence = Extrapolation(schedule.lam, schedule.kappa_of(1), w)
 
@@ -105,23 +106,23 @@ class ProximalProblems:
     def kappa(self) -> float:
         return self.sequence.kappa
 
-    @property
-    def centre(self) -> np.ndarray:
+    def centre_at(self, here: np.ndarray) -> np.ndarray:
         return self.sequence.centre
 
     def is_over(self, epochs: float) -> bool:
         return epochs >= self.budget
 
     def is_solved(self, w: np.ndarray, square: float) -> bool:  # pillutla18, (26) by the norm of the gradient
-        kappa, apart = self.kappa, w - self.centre
+        kappa, apart = self.kappa, w - self.sequence.centre
         goal = (self.schedule.lam + kappa) * self.schedule.accuracy_of(self.k) * kappa * float(apart @ apart)
         return self.budget == np.inf and square <= goal
 
-    def advance(self, w: np.ndarray) -> np.ndarray:
-        """Problem k is solved by w: pose the next one. Returns where to begin it."""
+    def advance(self, w: np.ndarray, weakens: bool) -> np.ndarray:
+        """Problem k is solved by w: pose the next one, smoothed less if that may be. Returns where to begin it."""
         before, self.k = self.sequence.centre, self.k + 1
+        self.level += weakens or self.budget == np.inf
         self.sequence.advance(w, self.schedule.kappa_of(self.k))
-        self.smoothing = self.smoothing._replace(mu=self.schedule.mu_of(self.k))
+        self.smoothing = self.smoothing._replace(mu=self.schedule.mu_of(self.level))
         return WARM_STARTS[self.warm_start](before, self.sequence)
 
     def extras(self) -> dict[str, float]:
