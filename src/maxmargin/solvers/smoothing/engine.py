@@ -24,14 +24,14 @@ SHARE_LOOKED_AT, FEWEST, MOST = 0.05, 4, 50
 # Steps shrink weights by no more than exp of this in an epoch: more gains nothing, and sums would lose their digits.
 MOST_SHRINKING = 10.0
 
-# Smoothing that adds more than this share of the gap may get weaker.
+# Smoothing that makes more than this share of the gap may get weaker.
 MUCH = 0.1
 
 # What the entropy adds for each unit of mu, where nobody tells: as if outputs were some 150.
 OFTEN = 5.0
 
 # What a rise of the objective multiplies the steepness by that steps are made for, and what each fall does.
-CAREFUL, BOLD = 2.0, 0.95
+CAREFUL, MOST_CAREFUL, BOLD = 2.0, 64.0, 0.95
 
 CLOSED = -1  # steps of an epoch that did not begin
 
@@ -197,13 +197,12 @@ class EpochEngine(Engine):
             self.close_epoch()
 
     def open_epoch(self) -> None:
-        """A full gradient; steps go on from there."""
+        """A full gradient; steps go on from there, unless it shows that the problem is solved."""
         seen = self.look_here()
         self.steps += self.n
         if self.epochs > 0 and self.outer.is_solved(self.here, self.squared_gradient(seen)):
-            self.pose_next()
-            seen = self.look_here()
-            self.steps += self.n
+            self.pose_next()  # which begins elsewhere
+            return
         self.follow_lipschitz()
         stiff, kappa = self.lam + self.outer.kappa, self.outer.kappa
         self.take_care(seen)
@@ -214,9 +213,16 @@ class EpochEngine(Engine):
         self.late[:], self.ranges[:] = 0.0, 0
 
     def take_care(self, seen: Seen) -> None:
-        """Where the objective rose since the last epoch, steps were too long: a mean says nothing of the steepest."""
+        """Where the objective rose since the last epoch, steps were too long, or momentum led too far.
+
+        The mean steepness says nothing of the largest.
+        """
         value = 0.5 * self.lam * self.objective.inner(self.here, self.here) + dot(self.problem.weight, seen.hinges)
-        self.caution = CAREFUL * self.caution if value > self.value else max(BOLD * self.caution, 1.0)
+        if value > self.value:
+            self.caution = min(CAREFUL * self.caution, MOST_CAREFUL)
+            self.outer.restart(self.here)
+        else:
+            self.caution = max(BOLD * self.caution, 1.0)
         self.value = value
 
     def squared_gradient(self, seen: Seen) -> float:
@@ -236,7 +242,7 @@ class EpochEngine(Engine):
         self.here, self.seen, self.epochs = self.outer.advance(self.solution, self.smooths_much()), None, 0
 
     def smooths_much(self) -> bool:
-        """Whether smoothing adds more than a share of the gap, where the epoch began.
+        """Whether outputs that share with the best one make more than a share of the gap, where the epoch began.
 
         Problems that get a fixed budget must not be smoothed less and less while they are far from solved: steps are
         as short as smoothing is weak, and would end nowhere.
@@ -245,7 +251,8 @@ class EpochEngine(Engine):
         if seen is None or not self.certifiable:
             return True
         gap = self.passes.primal(self.here, self.lam, seen.hinges) - self.objective.dual(self.mixture)
-        return not seen.value - dot(self.problem.weight, seen.hinges) < MUCH * gap
+        mean = seen.point.loss - self.objective.inner(self.here, seen.point.vector)  # sum_i c_i E_u H_i
+        return dot(self.problem.weight, seen.hinges) - mean >= MUCH * gap
 
     def mean(self) -> np.ndarray:
         """Of the iterates of this epoch."""

@@ -26,6 +26,10 @@ from ...structures.verbs import add_block, add_direction, announce, find_potenti
 # A local Lipschitz constant is looked for in this many doublings or halvings of a guess.
 TRIES = 40
 
+# A step that is short enough changes a gradient by no more than the root of this share. Gradients are bounded: however
+# long a step is that leads to the true output, it changes one by no more than it is.
+LESS = 0.5
+
 
 class Epoch(NamedTuple):
     """What steps between two full gradients work with."""
@@ -126,15 +130,14 @@ def drain_ranges(support, count, vector):
 
 @helper
 def moves_less(problem, epoch, i, count, rate, gradient, probe, change):
-    """Whether a step of 1 / rate against the gradient of block i, from the snapshot, changes it by less than itself."""
+    """Whether a step of 1 / rate against the gradient of block i, from the snapshot, leaves a good part of it."""
     for r in range(count):
         for p in range(epoch.support[r, 0], epoch.support[r, 1]):
             probe[p] = epoch.w[p] + gradient[p] / rate
     find_potentials(problem, epoch.work, probe, i)
     find_smoothed(problem, epoch.smoothing, epoch.into.expectation, epoch.work, probe, i)
     add_direction(problem, epoch.into, epoch.blocks, epoch.work, i, 1.0, change)
-    # a little more, so that rounding decides nothing where it changes by just as much
-    return drain_ranges(epoch.support, count, change) <= (1.0 + 1e-6) * squared_norm(epoch.support, count, gradient)
+    return drain_ranges(epoch.support, count, change) <= LESS * squared_norm(epoch.support, count, gradient)
 
 
 @kernel

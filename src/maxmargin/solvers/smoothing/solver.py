@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._parameters import check_choice, check_count, check_finite, check_positive
+from ..._parameters import check_choice, check_finite, check_positive
 from ...structures.needs import Need
 from ...structures.smoothing import EntropySmoothing, L2Smoothing, check_smoothing
 from ..base import Solver
@@ -46,12 +46,13 @@ class Accelerated(Steady):
     schedule: str
     kappa: float | None
     budget: float  # epochs of a problem
+    by_gradient: bool  # whether one is over when its gradient is small enough
     warm_start: str
 
     def problems(self, smoothing: Any, lam: float, n: int, lipschitz: float, w: np.ndarray) -> Any:
         kappa = best_kappa(lam, n, lipschitz) if self.kappa is None else self.kappa
         schedule = SCHEDULES[self.schedule](lam, smoothing.mu, kappa)
-        return ProximalProblems(smoothing, schedule, self.budget, self.warm_start, w)
+        return ProximalProblems(smoothing, schedule, self.budget, self.by_gradient, self.warm_start, w)
 
 
 def best_kappa(lam: float, n: int, lipschitz: float) -> float:
@@ -175,10 +176,10 @@ class Casimir(SVRG):
         Weight of the proximal term, in the units of lam. None: from lam and the Lipschitz constant found.
     warm_start : {"prox-center", "extrapolation", "previous"}, default="prox-center"
         Where a problem is begun: at its centre, at an extrapolated solution, or at the last solution.
-    inner_budget : int or None, default=None
-        Epochs for each problem. None: 1.
+    inner_budget : float or None, default=None
+        Epochs for each problem, at most. None: 1, or no limit with ``stop="gradient"``.
     stop : {"budget", "gradient"}, default="budget"
-        Go on to the next problem after that many epochs, or when the gradient of this one is small enough.
+        Go on to the next problem after that many epochs, or as soon as the gradient of this one is small enough.
     lipschitz : float or None, default=None
         How fast gradients of samples change: steps are one over it, lam and kappa. None: looked for before each epoch.
     gap_every : float, default=10
@@ -204,7 +205,7 @@ class Casimir(SVRG):
         *,
         kappa: float | None = None,
         warm_start: str = "prox-center",
-        inner_budget: int | None = None,
+        inner_budget: float | None = None,
         stop: str = "budget",
         lipschitz: float | None = None,
         gap_every: float = 10,
@@ -224,9 +225,11 @@ class Casimir(SVRG):
         check_choice("schedule", self.schedule, SCHEDULES)
         check_choice("warm_start", self.warm_start, WARM_STARTS)
         check_choice("stop", self.stop, ("budget", "gradient"))
-        if self.stop == "gradient" and self.inner_budget is not None:
-            raise ValueError('inner_budget is for stop="budget": by the gradient, problems take what they need')
-        budget = check_count("inner_budget", 1 if self.inner_budget is None else self.inner_budget)
+        by_gradient = self.stop == "gradient"
+        budget = (np.inf if by_gradient else 1.0) if self.inner_budget is None else self.inner_budget
+        check_positive("inner_budget", budget)
+        if self.inner_budget is not None:
+            check_finite("inner_budget", self.inner_budget)
         if self.kappa is not None:
             check_positive("kappa", self.kappa)
             check_finite("kappa", self.kappa)
@@ -234,6 +237,7 @@ class Casimir(SVRG):
             **self.shared_settings(),
             schedule=self.schedule,
             kappa=None if self.kappa is None else float(self.kappa),
-            budget=np.inf if self.stop == "gradient" else float(budget),
+            budget=float(budget),
+            by_gradient=by_gradient,
             warm_start=self.warm_start,
         )
