@@ -21,6 +21,11 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number > 0, got {value!r}")
 
 
+def check_not_negative(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not float(value) >= 0:
+        raise ValueError(f"{name} must be a number >= 0, got {value!r}")
+
+
 def check_count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be an integer >= 1, got {value!r}")

@@ -8,6 +8,7 @@ from .cutting_plane import CuttingPlane
 from .descent import Decay, Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
+from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
 from .parts.inner_steps import ExpectationStep, ExponentiatedStep
@@ -19,6 +20,7 @@ from .presets import get_solver
 from .result import Record, Result, Status
 
 __all__ = [
+    "LBFGS",
     "Active",
     "AwayStep",
     "BlockFrankWolfe",

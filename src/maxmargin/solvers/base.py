@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._parameters import check_limits, check_positive
+from .._parameters import check_limits, check_not_negative, check_positive
 from ..structures import as_problem
 from ..structures.needs import Need, check_needs
 from ..structures.verbs import dimension, offers
@@ -52,6 +52,8 @@ class Solver(BaseEstimator, ABC):
     certifies = True
     estimates: bool = True  # whether block gaps are known between certificates, as heuristic paths ask
     family: str  # of the engine: whose states it can go on from
+    kind: Need = Need.HINGE  # of problems
+    allows_zero = False  # whether lam may be 0
     gap_every: float
     lower: Any = None
     upper: Any = None
@@ -78,7 +80,7 @@ class Solver(BaseEstimator, ABC):
         problem : object
             A structure over data, built in or of your own (see ``docs/own_structure.md``).
         lam : float
-            Regularisation, > 0.
+            Regularisation, > 0; or 0, where a solver allows that.
         tol : float or None, default=1e-2
             Stop when the certified duality gap is at most this. None: 0.01, or a twentieth of the primal value
             where that is less, but not below 0.001.
@@ -102,7 +104,7 @@ class Solver(BaseEstimator, ABC):
         Result
             The weights, and the certificate of how far from optimal they are.
         """
-        check_positive("lam", lam)
+        (check_not_negative if self.allows_zero else check_positive)("lam", lam)
         if lam == np.inf:
             raise ValueError("lam must be finite")
         check_positive("gap_every", self.gap_every)
@@ -127,7 +129,7 @@ class Solver(BaseEstimator, ABC):
     def requires(self) -> set[Need]:
         """What a structure must offer."""
         unbounded = self.lower is None and self.upper is None and self.positive is None
-        return set() if unbounded else {Need.BOUNDS}
+        return {self.kind} if unbounded else {self.kind, Need.BOUNDS}
 
     def box(self, problem: Any) -> Any:
         """The bounds on the weights of a problem."""

@@ -109,6 +109,10 @@ class BlockFrankWolfe(Solver):
         self.working_set = working_set
         self.pieces = pieces
 
+    @property
+    def kind(self) -> Need:  # type: ignore[override]
+        return traits(self.chosen_step()).kind
+
     def requires(self) -> set[Need]:
         return super().requires() | traits(self.chosen_step()).requires
 
