@@ -11,6 +11,7 @@ from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
+from .parts.gibbs_step import GibbsStep
 from .parts.inner_steps import ExpectationStep, ExponentiatedStep
 from .parts.lengths import ExactLength, FixedLength
 from .parts.samplers import Active, ByGaps, Drawn, Permutation, Uniform
@@ -37,6 +38,7 @@ __all__ = [
     "FixedLength",
     "FrankWolfe",
     "FrankWolfeStep",
+    "GibbsStep",
     "OptimalStep",
     "PairwiseStep",
     "PartialLinearization",

@@ -153,11 +153,11 @@ class Passes:
         nothing = np.zeros(self.dimension)
         gradient_pass(self.problem, self.work, nothing, 0, 0, np.empty(0), np.empty(0), nothing)
 
-    def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
-        """``|phi_i(corner) - E phi_i|^2`` of some blocks i."""
+    def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``|phi_i(corner) - E phi_i|^2`` of some blocks i, and their hinges."""
         hinges, gaps, norms = np.empty((3, self.n))
         gap_pass(self.problem, blocks, self.work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
-        return norms[some]
+        return norms[some], hinges[some]
 
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:
         """Exact primal value; hinges known already are taken as they are."""

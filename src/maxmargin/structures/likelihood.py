@@ -48,6 +48,7 @@ from .verbs import (
     reweighs,
     tilt_value,
     truth_value,
+    unit_of_curvature,
 )
 
 
@@ -166,6 +167,11 @@ def _(problem):
 @implements(reweighs, LogLoss, CustomLogLoss)
 def _(problem):
     return False  # a mixture of distributions has more entropy than is known
+
+
+@implements(unit_of_curvature, LogLoss, CustomLogLoss)
+def _(problem, hinges):
+    return np.maximum(hinges, np.finfo(float).tiny)  # logarithms of numbers of outputs
 
 
 @implements(announce, LogLoss)

@@ -112,6 +112,19 @@ def _(problem, work, w, i, value):
 
 
 @verb
+def unit_of_curvature(problem, hinges):
+    """What is to be gained on the way that curvature is measured along, given the hinges at w = 0.
+
+    By default 1: losses are their own unit.
+    """
+
+
+@implements(unit_of_curvature, object)
+def _(problem, hinges):
+    return 1.0
+
+
+@verb
 def truth_value(problem, work, w, i):
     """``<w, phi_i(y_i)>``, from the potentials at hand."""
 
