@@ -11,19 +11,19 @@ from .._compile import helper
 
 @helper
 def smooth_max(scores, count, k, mu, weights):
-    """The smoothed maximum from the best `count` of all scores, best first; weights u of these go to `weights`.
+    """The smoothed maximum over the best k of all scores, of which the best `count` are at hand, best first.
 
-    Returns the value, how many weights are positive, and whether value and weights are those of all labelings: true
-    when a labeling at hand has weight 0 or when there are no others, that is, fewer than the k that were asked for. To
-    use K labelings whenever K are enough, ask for ``k = K + 1``. Without any labeling the value is -inf.
+    Weights u go to `weights`. Returns the value, how many weights are positive, and whether value and weights are those
+    of all labelings: to know that, ask for k + 1, fewer of which are all there are. Without any labeling the value is
+    -inf.
     """
     if count == 0:
         return -float("inf"), 0, True
-    best = scores[0]
+    best, most = scores[0], min(count, k)
     size, short, slack = 1, 0.0, 0.0  # sums over the first `size`: of best - psi_j, and of psi_j - psi_size
     while size < count:
         slack += size * (scores[size - 1] - scores[size])
-        if slack >= mu:  # pillutla18, Prop. 3: this one gets no weight
+        if slack >= mu or size == most:  # pillutla18, Prop. 3: this one gets no weight; or may get none
             break
         short += best - scores[size]
         size += 1
@@ -36,4 +36,5 @@ def smooth_max(scores, count, k, mu, weights):
         square += weights[j] * weights[j]
     for j in range(size, count):
         weights[j] = 0.0
-    return best - loss + 0.5 * mu * (1.0 - square), size, size < count or count < k  # pillutla18, Prop. 4
+    exact = slack >= mu or size == count  # pillutla18, Prop. 4
+    return best - loss + 0.5 * mu * (1.0 - square), size, exact

@@ -19,14 +19,17 @@ from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .path import Path, lam_grid, regularization_path
 from .presets import get_solver
 from .result import Record, Result, Status
+from .smoothing import SVRG, Casimir, SmoothedObjective, smoothed_objective
 
 __all__ = [
     "LBFGS",
+    "SVRG",
     "Active",
     "AwayStep",
     "BlockFrankWolfe",
     "ByGaps",
     "Cache",
+    "Casimir",
     "Catalyst",
     "CuttingPlane",
     "Decay",
@@ -47,6 +50,7 @@ __all__ = [
     "Permutation",
     "Record",
     "Result",
+    "SmoothedObjective",
     "Solver",
     "Status",
     "Subgradient",
@@ -55,4 +59,5 @@ __all__ = [
     "get_solver",
     "lam_grid",
     "regularization_path",
+    "smoothed_objective",
 ]

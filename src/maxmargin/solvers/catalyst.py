@@ -32,6 +32,9 @@ EASY = 0.5
 # kappa/lam, hides its news: solve more accurately. Above, accuracy is wasted.
 NOISY, CALM, WASTEFUL = 0.8, 1.2, 1.7
 
+# The first alpha where lam is 0.
+UNREGULARISED = 0.5 * (np.sqrt(5.0) - 1.0)
+
 # A certified gap that is not below this share of what it was so many problems ago does not fall.
 FALLS, MANY = 0.99, 4
 
@@ -154,7 +157,8 @@ class Extrapolation:
         self.restart(w)
 
     def restart(self, w: np.ndarray) -> None:
-        self.alpha = np.sqrt(self.lam / (self.lam + self.kappa))
+        # pillutla18, Cor. 17 to 20
+        self.alpha = np.sqrt(self.lam / (self.lam + self.kappa)) if self.lam > 0.0 else UNREGULARISED
         self.previous = self.centre = w.copy()
 
     def advance(self, w: np.ndarray, kappa: float) -> None:

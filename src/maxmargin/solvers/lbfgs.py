@@ -228,7 +228,7 @@ class LBFGS(Solver):
         self.gap_every = gap_every
 
     def requires(self) -> set[Need]:
-        return super().requires() | ({Need.BOUNDS} if self.l1 else set())  # weights one by one, which kernels lack
+        return super().requires() | ({Need.WEIGHTS} if self.l1 else set())
 
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> QuasiNewtonEngine:
         check_not_negative("l1", self.l1)

@@ -20,6 +20,7 @@ from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
+from .smoothing import SVRG, Casimir
 
 # Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
 PIECE, SHORTEST_PIECE = 1.5, 40
@@ -71,6 +72,8 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
     "lbfgs": lambda problem: LBFGS(),
+    "svrg": lambda problem: SVRG(),
+    "casimir": lambda problem: Casimir(),
 }
 
 
@@ -81,8 +84,8 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     ----------
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
-        or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient" or
-        "perceptron"; "lbfgs", for log-losses; or a solver.
+        or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient",
+        "perceptron", "svrg" or "casimir"; "lbfgs", for log-losses; or a solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.

@@ -7,11 +7,14 @@ from .likelihood import LogLoss, make_log_loss
 from .masks import TransitionMask, bio_mask
 from .multiclass import MulticlassProblem, make_multiclass_problem
 from .pairwise import PairwiseProblem, make_chain_problem
+from .smoothing import EntropySmoothing, L2Smoothing
 from .verbs import find_corner
 
 __all__ = [
     "CustomProblem",
     "LogLoss",
+    "EntropySmoothing",
+    "L2Smoothing",
     "MulticlassProblem",
     "PairwiseProblem",
     "TransitionMask",

@@ -117,6 +117,14 @@ class Asked:
         log_sum = _finite(answer[2], i, "the log of the sum of exp_oracle must be finite") if answer[2:] else math.nan
         return feature, loss, log_sum
 
+    def best_few(self, w: np.ndarray, i: int, k: int) -> list[Any]:
+        """The k outputs of highest loss and score, best first; fewer where there are no more."""
+        with self.asking("topk_oracle", i):
+            found = list(self.structure.topk_oracle(read_only(w), i, k))
+        if not 1 <= len(found) <= k:
+            raise ValueError(f"sample {i}: topk_oracle must give between 1 and k = {k} outputs, got {len(found)}")
+        return found
+
     def bound(self, w: np.ndarray, i: int) -> float:
         """What no output's value is above, as the user knows."""
         with self.asking("upper_bound", i):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import logsumexp
 
 from .._boxes import box_iou
 from ..inference.boxes import best_box, candidate_marginals, top_boxes
@@ -135,6 +136,9 @@ class ImageBoxes:
     def max_oracle(self, w: np.ndarray, i: int) -> np.ndarray:
         return best_box(self.scores(w, i), self.y[i])[0]
 
+    def topk_oracle(self, w: np.ndarray, i: int, k: int) -> np.ndarray:
+        return top_boxes(self.scores(w, i), k, self.y[i])[0]
+
     def decode(self, w: np.ndarray, i: int) -> np.ndarray:
         return best_box(self.scores(w, i))[0]
 
@@ -179,12 +183,16 @@ class ProposedBoxes:
     def max_oracle(self, w: np.ndarray, i: int) -> int:
         return int(np.argmax(self.samples[i].scores(w) + self.losses[i]))
 
+    def topk_oracle(self, w: np.ndarray, i: int, k: int) -> np.ndarray:
+        return np.argsort(-(self.samples[i].scores(w) + self.losses[i]), kind="stable")[:k]
+
     def decode(self, w: np.ndarray, i: int) -> int:
         return int(np.argmax(self.samples[i].scores(w)))
 
-    def exp_oracle(self, v: np.ndarray, i: int, emphasis: float) -> tuple[np.ndarray, float]:
-        chances = candidate_marginals(self.samples[i].scores(v) + emphasis * self.losses[i])
-        return chances @ self.samples[i].features, float(chances @ self.losses[i])
+    def exp_oracle(self, v: np.ndarray, i: int, emphasis: float) -> tuple[np.ndarray, float, float]:
+        scores = self.samples[i].scores(v) + emphasis * self.losses[i]
+        chances = candidate_marginals(scores)
+        return chances @ self.samples[i].features, float(chances @ self.losses[i]), float(logsumexp(scores))
 
     def joint_feature(self, i: int, y: int) -> np.ndarray:
         return self.samples[i].features[y]

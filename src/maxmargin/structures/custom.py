@@ -6,7 +6,8 @@ state of a block is the expected joint feature, kept sparse.
 
 Some solvers ask for more: ``decode(w, i)``, the output that maximises ``<w, joint_feature(i, y)>`` with no loss, and
 ``exp_oracle(v, i, emphasis)``, the expected joint feature and the expected loss where outputs have probabilities in
-proportion to ``exp(emphasis loss(i, y) + <v, joint_feature(i, y)>)``; and, if it is known, the log of their sum.
+proportion to ``exp(emphasis loss(i, y) + <v, joint_feature(i, y)>)``; and, if it is known, the log of their sum. And
+``topk_oracle(w, i, k)``, the k outputs of highest ``loss(i, y) + <w, joint_feature(i, y)>``, best first.
 
 An oracle that may miss the maximum says so with ``exact_oracle = False``. With a method ``upper_bound(w, i)`` on
 ``max_y loss(i, y) + <w, joint_feature(i, y)>`` the certificate uses the bound; without, there is no certificate.
@@ -21,11 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import implements, verb
+from ..inference.smoothing import smooth_max
 from .asked import ROUGHLY, Asked
 from .directions import BetweenCorners, ToCorner, ToExpectation
 from .needs import Need, offered_if
-from .smoothing import Untilted
-from .sparse_vector import SparseVector, combine
+from .smoothing import EntropySmoothing, L2Smoothing, Smoothed, Untilted, by_entropy
+from .sparse_vector import SparseVector, combine, mixture
 
 
 class CustomBlocks(NamedTuple):
@@ -127,6 +129,35 @@ class Expected:
         self.log_sum = np.full(1, np.nan)
 
 
+@verb
+def ask_smoothed(smoothing, problem, room, work, w, i):
+    """As ``find_smoothed``, of a user's structure."""
+
+
+@implements(ask_smoothed, EntropySmoothing)
+def _(smoothing, problem, room, work, w, i):
+    mean = problem.find_expectation(Untilted(), room, work, w, i, 1.0 / smoothing.mu)
+    return by_entropy(smoothing, mean, room.log_sum[0])
+
+
+@implements(ask_smoothed, L2Smoothing)
+def _(smoothing, problem, room, work, w, i):
+    asked = problem.best_few(w, i, smoothing.top_k + 1)
+    outputs = [Output(problem.feature(i, y), problem.loss(i, y)) for y in asked]
+    values = np.array([one.value(w) for one in outputs])
+    problem.check_order(values, i)
+    shares = np.empty(len(values))
+    value, size, exact = smooth_max(values, len(values), smoothing.top_k, smoothing.mu, shares)
+    problem.check_corner(values[0], w, i)
+    room.output = Output(
+        mixture([one.feature for one in outputs[:size]], shares[:size]),
+        float(shares[:size] @ [one.loss for one in outputs[:size]]),
+    )
+    work.corner = outputs[0]
+    largest = problem.upper_value(work, w, i, values[0])
+    return Smoothed(value, float(shares[:size] @ values[:size]), largest, exact)
+
+
 class CustomProblem(Asked):
     """A user's structure with the verbs that solvers speak. Solvers wrap a structure by themselves.
 
@@ -135,8 +166,8 @@ class CustomProblem(Asked):
     structure : object
         With `n_samples` and `n_features`, the methods ``max_oracle(w, i)``, ``joint_feature(i, y)`` and
         ``loss(i, y)``, and the true outputs as ``y[i]`` or ``truth(i)``. Optional: `sample_weight`, ``decode(w, i)``,
-        ``exp_oracle(v, i, emphasis)``, `exact_oracle`, ``upper_bound(w, i)`` and `fingerprint`; see
-        ``docs/own_structure.md``.
+        ``exp_oracle(v, i, emphasis)``, ``topk_oracle(w, i, k)``, `exact_oracle`, ``upper_bound(w, i)`` and
+        `fingerprint`; see ``docs/own_structure.md``.
 
     Attributes
     ----------
@@ -226,8 +257,14 @@ class CustomProblem(Asked):
             )
 
     def offers(self) -> frozenset[Need]:
-        expects, decodes = (hasattr(self.structure, name) for name in ("exp_oracle", "decode"))
-        return offered_if(bounds=True, expectations=expects, decoding=decodes)
+        has = {name: hasattr(self.structure, name) for name in ("exp_oracle", "topk_oracle", "decode")}
+        return offered_if(
+            bounds=True,
+            weights=True,
+            expectations=has["exp_oracle"],
+            top_outputs=has["topk_oracle"],
+            decoding=has["decode"],
+        )
 
     def new_tilts(self) -> list[Tilt]:
         return [Tilt(np.zeros(self.d), 0.0)] * self.n
@@ -281,6 +318,20 @@ class CustomProblem(Asked):
     def keep_expectation(self, tilts: list[Tilt], expectation: Expected, i: int, gamma: float) -> None:
         tilts[i] = expectation.tilt
 
+    def new_smoothed(self, smoothing: Any) -> Expected:
+        return Expected()
+
+    def find_smoothed(self, smoothing: Any, room: Expected, work: Corners, w: np.ndarray, i: int) -> Smoothed:
+        return ask_smoothed(smoothing, self, room, work, w, i)
+
+    def check_order(self, values: np.ndarray, i: int) -> None:
+        """The best few outputs come best first."""
+        if np.any(np.diff(values) > ROUGHLY * np.maximum(1.0, np.abs(values[1:]))):
+            raise ValueError(
+                f"sample {i}: topk_oracle must give outputs best first, by loss(i, y) + <w, joint_feature(i, y)>; these"
+                f" are worth {', '.join(f'{value:.6g}' for value in values)}"
+            )
+
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
         if self.exact or not hasattr(self.structure, "upper_bound"):
             return value
@@ -315,6 +366,14 @@ class CustomProblem(Asked):
         measured.feature.add_to(w, -scale * gamma)
         blocks.feature[i] = combine(1.0, blocks.feature[i], gamma, measured.feature)
         blocks.loss[i] += gamma * measured.loss
+
+    def add_direction(
+        self, direction: Any, blocks: CustomBlocks, work: Corners, i: int, scale: float, w: np.ndarray
+    ) -> None:
+        self.measure(direction, blocks, work, i).feature.add_to(w, scale)
+
+    def settle_block(self, expectation: Expected, blocks: CustomBlocks, i: int) -> None:
+        blocks.feature[i], blocks.loss[i] = expectation.output
 
     def output_bound(self) -> int:
         return sys.maxsize

@@ -136,7 +136,7 @@ def _(problem, u, v):
 
 @implements(offers, LogLoss, CustomLogLoss)
 def _(problem):
-    return offers(problem.base) & {Need.BOUNDS} | {Need.LOG_LOSS}
+    return offers(problem.base) & {Need.BOUNDS, Need.WEIGHTS} | {Need.LOG_LOSS}
 
 
 @implements(new_blocks, LogLoss, CustomLogLoss)

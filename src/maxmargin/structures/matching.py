@@ -61,7 +61,15 @@ class Matchings:
             true[links] = True
 
     def max_oracle(self, w: np.ndarray, i: int) -> np.ndarray:
-        return self.best(i, self.scores(w, i) + np.where(self.is_true[i], -self.missed[i], self.false[i]))
+        return self.best(i, self.augmented(w, i))
+
+    def topk_oracle(self, w: np.ndarray, i: int, k: int) -> list[np.ndarray]:
+        sample = self.samples[i]
+        return list(map(sample.numbers, top_matchings(sample.table(self.augmented(w, i)), k, self.perfect)[0]))
+
+    def augmented(self, w: np.ndarray, i: int) -> np.ndarray:
+        """Scores of the candidates with what they add to the loss."""
+        return self.scores(w, i) + np.where(self.is_true[i], -self.missed[i], self.false[i])
 
     def decode(self, w: np.ndarray, i: int) -> np.ndarray:
         return self.best(i, self.scores(w, i))

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._compile import helper, implements, plain
 from .._prefetch import prefetch
+from ..inference.smoothing import smooth_max
 from ..inference.vectors import exp_scores, largest_of
 from ..inference.verbs import FLOOR
 from .directions import Measured, list_change, list_difference, list_pair, plus
@@ -19,20 +20,32 @@ from .numbered import with_numbered_outputs
 from .rows import (
     Rows,
     add_outer,
+    add_outer_all,
     add_scores,
     as_rows,
     count_weight_rows,
     flat_inner,
     has_features,
+    list_ranges,
+    most_ranges,
     prefetch_row,
     squared_norms,
 )
-from .smoothing import Untilted
+from .smoothing import (
+    EntropySmoothing,
+    L2Smoothing,
+    Smoothed,
+    Untilted,
+    by_entropy,
+    find_smoothed,
+    new_smoothed,
+)
 from .verbs import (
     accumulate,
     add_block,
     add_corner,
     add_expectation,
+    add_direction,
     announce,
     argmax_cost,
     block_value,
@@ -44,6 +57,7 @@ from .verbs import (
     find_expectation,
     find_optimum,
     find_potentials_with,
+    find_support,
     inner,
     keep_expectation,
     largest_loss,
@@ -60,6 +74,8 @@ from .verbs import (
     offers,
     output_bound,
     tilt_value,
+    settle_block,
+    support_bound,
     truth_value,
 )
 
@@ -184,7 +200,7 @@ def _(problem, u, v):
 def _(problem):
     linear = has_features(problem.rows)
     # with a kernel, each label that changes costs a row of it: pairs are the better steps there
-    return offered_if(bounds=linear, decoding=True, expectations=True, optima=linear)
+    return offered_if(bounds=linear, weights=linear, decoding=True, expectations=True, top_outputs=True, optima=linear)
 
 
 @implements(new_blocks, MulticlassProblem)
@@ -273,8 +289,11 @@ def _(problem, direction, blocks, work, i):
 @helper
 def spread(problem, work, i, scale, n_active, w):
     """Add ``scale phi`` of a sample to the weights, for the labels and values listed in the scratch."""
-    weights = weight_rows(problem, w)
-    add_outer(problem.rows, i, scale, n_active, work.active, work.values, weights)
+    weights, n_labels = weight_rows(problem, w), problem.cost.shape[0]
+    if n_active == n_labels and work.active[n_labels - 1] == n_labels - 1:  # all, in order: rows of weights at once
+        add_outer_all(problem.rows, i, scale, work.values, weights)
+    else:
+        add_outer(problem.rows, i, scale, n_active, work.active, work.values, weights)
     if problem.intercept_row >= 0:
         for j in range(n_active):
             weights[problem.intercept_row, work.active[j]] += scale * work.values[j]
@@ -290,6 +309,36 @@ def _(problem, direction, measured, blocks, work, w, i, gamma, scale):
         loss += costs[k] * value
     blocks.loss[i] += gamma * loss
     spread(problem, work, i, -scale * gamma, count, w)
+
+
+@implements(add_direction, MulticlassProblem)
+def _(problem, direction, blocks, work, i, scale, w):
+    spread(problem, work, i, scale, list_moves(problem, direction, blocks, work, i), w)
+
+
+@implements(settle_block, MulticlassProblem)
+def _(problem, expectation, blocks, i):
+    loss = 0.0
+    for k in range(expectation.node.shape[0]):
+        blocks.node[i, k] = expectation.node[k]
+        loss += problem.cost[problem.labels[i], k] * expectation.node[k]
+    blocks.loss[i] = loss
+
+
+@implements(support_bound, MulticlassProblem)
+def _(problem):
+    return most_ranges(problem.rows, np.arange(len(problem.labels) + 1)) + 1
+
+
+@implements(find_support, MulticlassProblem)
+def _(problem, i, support):
+    n_labels = problem.cost.shape[0]
+    count = list_ranges(problem.rows, i, 0, n_labels, support, 0)
+    if problem.intercept_row >= 0:
+        begin = problem.intercept_row * n_labels
+        support[count, 0], support[count, 1] = begin, begin + n_labels
+        count += 1
+    return count
 
 
 @implements(corner_loss, MulticlassProblem)
@@ -483,3 +532,48 @@ def _(problem, blocks, expectation, work, i, scale):
         raised = level + (total - curvature) / count if count > 0 else level
     for k in range(n_labels):
         goal[k] = max(goal[k] - level, 0.0) / curvature if curvature > 0.0 else (1.0 if k == best else 0.0)
+
+
+@implements(new_smoothed, (MulticlassProblem, EntropySmoothing))
+def _(problem, smoothing):
+    return new_expectation(problem)
+
+
+@implements(find_smoothed, (MulticlassProblem, EntropySmoothing))
+def _(problem, smoothing, room, work, w, i):
+    mean = find_expectation(problem, Untilted(), room, work, w, i, 1.0 / smoothing.mu)
+    return by_entropy(smoothing, mean, room.log_sum[0])
+
+
+class Mixture(NamedTuple):
+    node: np.ndarray  # (K,) probabilities
+    classes: np.ndarray  # (k + 1,) the best few
+    values: np.ndarray  # (k + 1,)
+    shares: np.ndarray  # (k + 1,)
+
+
+@implements(new_smoothed, (MulticlassProblem, L2Smoothing))
+def _(problem, smoothing):
+    n_labels, asked = problem.cost.shape[0], smoothing.top_k + 1
+    return Mixture(np.zeros(n_labels), np.zeros(asked, np.int64), np.zeros(asked), np.zeros(asked))
+
+
+@implements(find_smoothed, (MulticlassProblem, L2Smoothing))
+def _(problem, smoothing, room, work, w, i):
+    node, count = room.node, 0
+    for k in range(node.shape[0]):  # insertion: the best few are few
+        at = min(count, room.values.shape[0])
+        while at > 0 and work.node[k] > room.values[at - 1]:
+            if at < room.values.shape[0]:
+                room.values[at], room.classes[at] = room.values[at - 1], room.classes[at - 1]
+            at -= 1
+        if at < room.values.shape[0]:
+            room.values[at], room.classes[at] = work.node[k], k
+            count = min(count + 1, room.values.shape[0])
+        node[k] = 0.0
+    value, size, exact = smooth_max(room.values, count, smoothing.top_k, smoothing.mu, room.shares)
+    mean = 0.0
+    for j in range(size):
+        node[room.classes[j]] = room.shares[j]
+        mean += room.shares[j] * room.values[j]
+    return Smoothed(value, mean, room.values[0], exact)

@@ -24,6 +24,10 @@ class Need(Enum):
         Outputs found without losses, as the perceptron asks for them.
     BOUNDS : Need
         Weights that can be bounded.
+    TOP_OUTPUTS : Need
+        The best few outputs, as smoothing by squares asks for them.
+    WEIGHTS : Need
+        Weights of features that can be changed one by one.
 
     Examples
     --------
@@ -61,6 +65,15 @@ class Need(Enum):
         ValueError,
         "weights of features for lower, upper and positive to bound, and a model with a kernel has none: drop the "
         "bounds, or take kernel=None",
+    )
+    TOP_OUTPUTS = (
+        TypeError,
+        "the best few outputs, which this structure does not give: a structure of your own needs topk_oracle(w, i, k), "
+        "the k outputs of highest loss(i, y) + <w, joint_feature(i, y)>, best first; or smooth by the entropy",
+    )
+    WEIGHTS = (
+        ValueError,
+        "weights of features, and a model with a kernel has none: take another solver, or kernel=None",
     )
 
 

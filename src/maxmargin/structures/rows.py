@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._compile import implements, plain, verb
+from .._compile import helper, implements, plain, verb
 from .._prefetch import prefetch
 from .._sums import dot
 
@@ -120,6 +120,24 @@ def add_outer(rows, t, scale, n_active, active, values, weights):
 
 
 @verb
+def add_outer_all(rows, t, scale, values, weights):
+    """``weights += scale x_t values'``, a value for each label."""
+
+
+@verb
+def most_ranges(rows, offsets):
+    """How many ranges of weights the rows of a sample have at most; samples begin at `offsets`."""
+
+
+@verb
+def list_ranges(rows, t, first, width, support, count):
+    """List the ranges of flat weights that row t meets, where those of a feature are `width` and all begin at `first`.
+
+    `count` are listed already; returns how many are then.
+    """
+
+
+@verb
 def drain_squares(rows, t, buffer):
     """Sum of squares of the buffer's rows at the features of row t; leaves those rows zero."""
 
@@ -197,6 +215,47 @@ def _(rows, t, scale, n_active, active, values, weights):
         k, value = active[j], scale * values[j]
         for p in range(rows.indptr[t], rows.indptr[t + 1]):
             weights[rows.indices[p], k] += value * rows.data[p]
+
+
+@implements(add_outer_all, DenseRows)
+def _(rows, t, scale, values, weights):
+    for f in range(rows.values.shape[1]):
+        value = scale * rows.values[t, f]
+        for k in range(weights.shape[1]):
+            weights[f, k] += value * values[k]
+
+
+@implements(add_outer_all, SparseRows)
+def _(rows, t, scale, values, weights):
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        f, value = rows.indices[p], scale * rows.data[p]
+        for k in range(weights.shape[1]):
+            weights[f, k] += value * values[k]
+
+
+@implements(most_ranges, DenseRows)
+def _(rows, offsets):
+    return int(np.diff(offsets).max(initial=0))
+
+
+@implements(most_ranges, SparseRows)
+def _(rows, offsets):
+    return int(stored(rows, offsets).max(initial=0))
+
+
+@implements(list_ranges, DenseRows)
+def _(rows, t, first, width, support, count):
+    support[count, 0], support[count, 1] = first, first + rows.values.shape[1] * width
+    return count + 1
+
+
+@implements(list_ranges, SparseRows)
+def _(rows, t, first, width, support, count):
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        begin = first + rows.indices[p] * width
+        support[count, 0], support[count, 1] = begin, begin + width
+        count += 1
+    return count
 
 
 @implements(drain_squares, DenseRows)
@@ -286,16 +345,26 @@ def _(rows, t, weights, scores):
         scores[k] += flat[k * n + t]
 
 
+@helper
+def add_kernel_row(rows, t, value, k, weights):
+    """The function of label k gets `value` times the kernel at position t."""
+    n, flat = rows.gram.shape[0], weights.reshape(weights.size)
+    products, at_positions = rows.gram[t], flat[k * n : (k + 1) * n]
+    for u in range(n):
+        at_positions[u] += value * products[u]
+    flat[(weights.shape[1] + k) * n + t] += value
+
+
 @implements(add_outer, KernelRows)
 def _(rows, t, scale, n_active, active, values, weights):
-    n, flat = rows.gram.shape[0], weights.reshape(weights.size)
-    products = rows.gram[t]
     for j in range(n_active):
-        k, value = active[j], scale * values[j]
-        at_positions = flat[k * n : (k + 1) * n]
-        for u in range(n):
-            at_positions[u] += value * products[u]
-        flat[(weights.shape[1] + k) * n + t] += value
+        add_kernel_row(rows, t, scale * values[j], active[j], weights)
+
+
+@implements(add_outer_all, KernelRows)
+def _(rows, t, scale, values, weights):
+    for k in range(weights.shape[1]):
+        add_kernel_row(rows, t, scale * values[k], k, weights)
 
 
 @implements(drain_squares, KernelRows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +25,14 @@ class SparseVector(NamedTuple):
 
 def combine(a: float, u: SparseVector, b: float, v: SparseVector) -> SparseVector:
     """``a u + b v``."""
-    indices, place = np.unique(np.concatenate([u.indices, v.indices]), return_inverse=True)
-    return SparseVector(indices, np.bincount(place, np.concatenate([a * u.values, b * v.values]), len(indices)))
+    return mixture([u, v], [a, b])
+
+
+def mixture(vectors: Sequence[SparseVector], shares: Sequence[float]) -> SparseVector:
+    """The sum of all vectors, each times its share."""
+    indices, place = np.unique(np.concatenate([one.indices for one in vectors]), return_inverse=True)
+    values = np.concatenate([share * one.values for one, share in zip(vectors, shares, strict=True)])
+    return SparseVector(indices, np.bincount(place, values, len(indices)))
 
 
 def as_sparse_vector(vector: Any, d: int) -> SparseVector:

@@ -54,7 +54,7 @@ def offers(problem):
 
 @implements(offers, object)
 def _(problem):
-    return frozenset({Need.HINGE, Need.BOUNDS, Need.DECODING})
+    return frozenset({Need.HINGE, Need.BOUNDS, Need.DECODING, Need.WEIGHTS})
 
 
 @verb
@@ -142,6 +142,40 @@ def measure(problem, direction, blocks, work, i):
 @verb
 def move(problem, direction, measured, blocks, work, w, i, gamma, scale):
     """Step of length gamma along a direction D as it was measured; ``w -= scale gamma D``."""
+
+
+@verb
+def add_direction(problem, direction, blocks, work, i, scale, w):
+    """``w += scale D``, and the block stays where it is."""
+
+
+@verb
+def settle_block(problem, expectation, blocks, i):
+    """Block i becomes an expectation."""
+
+
+@verb
+def support_bound(problem):
+    """How many ranges of weights the support of a block may have."""
+
+
+@verb
+def find_support(problem, i, support):
+    """List the ranges of w that the values of block i depend on: begin and end of each, into the rows of `support`.
+
+    A range may be listed twice, but begins nowhere else. Returns how many are listed. By default it is all of w.
+    """
+
+
+@implements(support_bound, object)
+def _(problem):
+    return 1
+
+
+@implements(find_support, object)
+def _(problem, i, support):
+    support[0, 0], support[0, 1] = 0, dimension(problem)
+    return 1
 
 
 @verb

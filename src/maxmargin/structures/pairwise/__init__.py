@@ -1,6 +1,6 @@
 """Labels of sites with links between them: chains, trees, graphs."""
 
-from . import alike, blocks, expectations, featured, labelings, moves  # they register the verbs
+from . import alike, blocks, expectations, featured, labelings, moves, smoothed  # they register the verbs
 from .chain import make_chain_problem, make_chains
 from .decoding import decode, decode_marginals, decode_max_marginals, decode_top, decoding_work
 from .graph import links_of, potts_links_of
@@ -28,4 +28,5 @@ __all__ = [
     "make_sites",
     "moves",
     "potts_links_of",
+    "smoothed",
 ]

@@ -15,14 +15,19 @@ from .links import (
     accumulate_links,
     add_difference,
     add_expected,
+    add_link_direction,
     add_marginals,
     bytes_kept,
+    clear_mixture,
     ends_of,
     first_table,
     gather_marginals,
     head,
     link_norm,
     link_scores,
+    list_link_ranges,
+    mix_links,
+    most_link_ranges,
     move_links,
     n_link_rows,
     n_links,
@@ -30,11 +35,13 @@ from .links import (
     n_tables,
     new_kept,
     new_link_buffer,
+    new_mixture_tables,
     prepare_links,
     put_marginals,
     score_labeling,
     score_marginals,
     set_truth,
+    settle_links,
     tables_of,
     tail,
 )
@@ -227,6 +234,55 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
             old[a, b] = plus(old[a, b], change)
             square += old[a, b] * old[a, b]
     kept.square[i] = square
+
+
+@implements(add_link_direction, (Sums, ToExpectation))
+def _(kept, direction, links, sites, work, weights, i, scale):
+    new, old = direction.expectation.edge[0], kept.edge[i]
+    transitions = table(weights, new.shape[0])
+    for a in range(new.shape[0]):
+        for b in range(new.shape[0]):
+            transitions[a, b] += scale * (new[a, b] - old[a, b])
+
+
+@implements(settle_links, Sums)
+def _(kept, expectation, links, i):
+    new, old, square = expectation.edge[0], kept.edge[i], 0.0
+    for a in range(new.shape[0]):
+        kept.used[i, a] = True
+        for b in range(new.shape[0]):
+            old[a, b] = new[a, b]
+            square += new[a, b] * new[a, b]
+    kept.square[i] = square
+
+
+@implements(new_mixture_tables, Successive, Joined, Alike)
+def _(links, n_labels):
+    return np.zeros((1, n_labels, n_labels))
+
+
+@implements(clear_mixture, Successive, Joined, Alike)
+def _(links, i, tables):
+    for a in range(tables.shape[1]):
+        for b in range(tables.shape[2]):
+            tables[0, a, b] = 0.0
+
+
+@implements(mix_links, Successive, Joined, Alike)
+def _(links, sites, i, labels, mass, tables):
+    for e in range(n_links(links, sites, i)):
+        tables[0, labels[tail(links, i, e)], labels[head(links, i, e)]] += mass
+
+
+@implements(most_link_ranges, Successive, Joined, Alike)
+def _(links):
+    return 1
+
+
+@implements(list_link_ranges, Successive, Joined, Alike)
+def _(links, i, first, width, support, count):
+    support[count, 0], support[count, 1] = first, first + width
+    return count + 1
 
 
 @implements(accumulate_links, Sums)

@@ -12,32 +12,39 @@ import numpy as np
 
 from ..._compile import helper, implements, verb
 from ..directions import BetweenCorners, ToCorner, ToExpectation, plus
-from ..rows import add_outer, add_scores, drain_squares
+from ..rows import add_outer, add_scores, drain_squares, list_ranges, most_ranges
 from .links import (
     Featured,
     Potts,
     accumulate_links,
     add_difference,
     add_expected,
+    add_link_direction,
     add_marginals,
     bytes_kept,
+    clear_mixture,
     ends_of,
     first_table,
     gather_marginals,
     head,
     link_norm,
     link_scores,
+    list_link_ranges,
+    mix_links,
+    most_link_ranges,
     move_links,
     n_link_rows,
     n_pool_tables,
     n_tables,
     new_kept,
     new_link_buffer,
+    new_mixture_tables,
     prepare_links,
     put_marginals,
     score_labeling,
     score_marginals,
     set_truth,
+    settle_links,
     tables_of,
     tail,
 )
@@ -262,6 +269,63 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
         spread_links(links, at, -scale * gamma, count, work, weights)
         for j in range(count):
             add_mass(kept, at, work.pairs[j], gamma * work.masses[j])
+
+
+@implements(add_link_direction, Tables)
+def _(kept, direction, links, sites, work, weights, i, scale):
+    for e in range(count_links(links, i)):
+        count = list_link(direction, links, kept, work, i, e)
+        spread_links(links, links.offsets[i] + e, scale, count, work, weights)
+
+
+@implements(settle_links, Tables)
+def _(kept, expectation, links, i):
+    side = kept.edge.shape[1]
+    for e in range(count_links(links, i)):
+        at = links.offsets[i] + e
+        for a in range(side):
+            kept.used[at, a] = True
+            for b in range(side):
+                kept.edge[at, a, b] = expectation.edge[e, a, b]
+
+
+@implements(new_mixture_tables, Featured)
+def _(links, n_labels):
+    return np.zeros((links.most, n_labels, n_labels))
+
+
+@implements(new_mixture_tables, Potts)
+def _(links, n_labels):
+    return np.zeros((links.most, 1, 1))
+
+
+@implements(clear_mixture, Featured, Potts)
+def _(links, i, tables):
+    for e in range(count_links(links, i)):
+        for a in range(tables.shape[1]):
+            for b in range(tables.shape[2]):
+                tables[e, a, b] = 0.0
+
+
+@implements(mix_links, Featured, Potts)
+def _(links, sites, i, labels, mass, tables):
+    side = tables.shape[1]
+    for e in range(count_links(links, i)):
+        pair = pair_of(links, i, e, labels, side)
+        if pair >= 0:
+            tables[e, pair // side, pair % side] += mass
+
+
+@implements(most_link_ranges, Featured, Potts)
+def _(links):
+    return most_ranges(links.rows, links.offsets)
+
+
+@implements(list_link_ranges, Featured, Potts)
+def _(links, i, first, width, support, count):
+    for at in range(links.offsets[i], links.offsets[i + 1]):
+        count = list_ranges(links.rows, at, first, width, support, count)
+    return count
 
 
 @helper

@@ -198,7 +198,8 @@ def _(problem, u, v):
 @implements(offers, PairwiseProblem)
 def _(problem):
     expects = can_sum(problem.plan) and keeps_pairs(problem.links)
-    return offered_if(bounds=has_features(problem.sites.rows), decoding=True, expectations=expects)
+    linear = has_features(problem.sites.rows)
+    return offered_if(bounds=linear, weights=linear, decoding=True, expectations=expects, top_outputs=True)
 
 
 @implements(new_blocks, PairwiseProblem)

@@ -96,6 +96,41 @@ def move_links(kept, direction, links, sites, work, weights, i, gamma, scale):
 
 
 @verb
+def add_link_direction(kept, direction, links, sites, work, weights, i, scale):
+    """As ``add_direction``."""
+
+
+@verb
+def settle_links(kept, expectation, links, i):
+    """As ``settle_block``."""
+
+
+@verb
+def new_mixture_tables(links, n_labels):
+    """Room for the marginals of the links of a sample, as they are kept, of a mixture of labelings."""
+
+
+@verb
+def clear_mixture(links, i, tables):
+    """No labeling has any share."""
+
+
+@verb
+def mix_links(links, sites, i, labels, mass, tables):
+    """A labeling gets a share."""
+
+
+@verb
+def most_link_ranges(links):
+    """How many ranges of weights the links of a sample have at most."""
+
+
+@verb
+def list_link_ranges(links, i, first, width, support, count):
+    """As ``list_ranges``, of the links of sample i."""
+
+
+@verb
 def accumulate_links(kept, totals, links, i, amount):
     """As ``accumulate``."""
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from ..._compile import helper, implements, routine
 from ..directions import Measured, fill_change, list_change, plus
-from ..verbs import measure, move
+from ..rows import most_ranges
+from ..verbs import add_direction, find_support, measure, move, settle_block, support_bound
 from .layout import PairwiseProblem, link_weights
-from .links import link_norm, move_links
-from .sites import drain, site_weights, spread
+from .links import (
+    add_link_direction,
+    link_norm,
+    link_width,
+    list_link_ranges,
+    most_link_ranges,
+    move_links,
+    settle_links,
+)
+from .sites import drain, list_site_ranges, site_weights, spread
 
 
 @implements(measure, PairwiseProblem)
@@ -92,3 +101,42 @@ def _(problem, direction, measured, blocks, work, w, i, gamma, scale):
     of_links = link_weights(links, sites, n_labels, w)
     move_links(blocks.links, direction, links, sites, work, of_links, i, gamma, scale)
     blocks.loss[i] += gamma * problem.loss_scale[i] * loss
+
+
+@implements(add_direction, PairwiseProblem)
+def _(problem, direction, blocks, work, i, scale, w):
+    sites, n_labels = problem.sites, problem.cost.shape[0]
+    begin, end = sites.offsets[i], sites.offsets[i + 1]
+    weights = site_weights(sites, n_labels, w)
+    for t in range(begin, end):
+        count = list_site(direction, blocks, work, begin, t)
+        if count > 0:
+            spread(sites, t, begin, end, scale, count, work.active, work.values, weights)
+    of_links = link_weights(problem.links, sites, n_labels, w)
+    add_link_direction(blocks.links, direction, problem.links, sites, work, of_links, i, scale)
+
+
+@implements(settle_block, PairwiseProblem)
+def _(problem, expectation, blocks, i):
+    begin, end, n_labels = problem.sites.offsets[i], problem.sites.offsets[i + 1], problem.cost.shape[0]
+    loss = 0.0
+    for t in range(begin, end):
+        for k in range(n_labels):
+            mass = expectation.node[(t - begin) * n_labels + k]
+            blocks.node[t, k] = mass
+            loss += problem.cost[problem.labels[t], k] * mass
+    settle_links(blocks.links, expectation, problem.links, i)
+    blocks.loss[i] = problem.loss_scale[i] * loss
+
+
+@implements(support_bound, PairwiseProblem)
+def _(problem):
+    return most_ranges(problem.sites.rows, problem.sites.offsets) + 1 + most_link_ranges(problem.links)
+
+
+@implements(find_support, PairwiseProblem)
+def _(problem, i, support):
+    sites, n_labels = problem.sites, problem.cost.shape[0]
+    count = list_site_ranges(sites, sites.offsets[i], sites.offsets[i + 1], n_labels, support)
+    first, width = sites.n_rows * n_labels, link_width(problem.links, n_labels)
+    return list_link_ranges(problem.links, i, first, width, support, count)

@@ -7,7 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, kernel, plain
-from ..rows import Rows, add_outer, add_scores, as_rows, count_weight_rows, drain_squares, row_dot
+from ..rows import (
+    Rows,
+    add_outer,
+    add_outer_all,
+    add_scores,
+    as_rows,
+    count_weight_rows,
+    drain_squares,
+    list_ranges,
+    row_dot,
+)
 
 
 class Sites(NamedTuple):
@@ -59,7 +69,11 @@ def score_sites(sites, weights, begin, length, node):
 @helper
 def spread(sites, t, begin, end, scale, n_active, active, values, weights):
     """Add ``scale phi`` of one site to site weights, for the labels listed."""
-    add_outer(sites.rows, t, scale, n_active, active, values, weights)
+    n_labels = weights.shape[1]
+    if n_active == n_labels and active[n_labels - 1] == n_labels - 1:  # all of them, in order: rows of weights at once
+        add_outer_all(sites.rows, t, scale, values, weights)
+    else:
+        add_outer(sites.rows, t, scale, n_active, active, values, weights)
     for j in range(n_active):
         if sites.intercept_row >= 0:
             weights[sites.intercept_row, active[j]] += scale * values[j]
@@ -67,6 +81,27 @@ def spread(sites, t, begin, end, scale, n_active, active, values, weights):
             weights[sites.first_row, active[j]] += scale * values[j]
         if sites.first_row >= 0 and t == end - 1:
             weights[sites.last_row, active[j]] += scale * values[j]
+
+
+@helper
+def list_site_ranges(sites, begin, end, n_labels, support):
+    """List the ranges of weights of sites `begin` to `end`; returns how many there are."""
+    extras = min_row(sites)
+    count = 0
+    for t in range(begin, end):
+        count = list_ranges(sites.rows, t, 0, n_labels, support, count)
+    if extras < sites.n_rows:
+        support[count, 0], support[count, 1] = extras * n_labels, sites.n_rows * n_labels
+        count += 1
+    return count
+
+
+@helper
+def min_row(sites):
+    """The first row of the extras, which are the last ones; the number of rows where there are none."""
+    if sites.intercept_row >= 0:
+        return sites.intercept_row
+    return sites.first_row if sites.first_row >= 0 else sites.n_rows
 
 
 @helper

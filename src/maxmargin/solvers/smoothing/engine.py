@@ -1,0 +1,244 @@
+"""Runs of SVRG: epochs of steps between full gradients, and their certificate."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..._compile import runs_compiled
+from ..._sums import dot
+from ...structures.directions import ToExpectation
+from ...structures.smoothing import new_smoothed
+from ...structures.verbs import support_bound
+from ..engine import Engine, State
+from ..objective import Certified, DualPoint
+from .loop import Epoch, epoch_steps, find_lipschitz, finish_epoch
+from .passes import Seen, arrive, calls_of, first_snapshot, look
+from .sequences import OneProblem
+
+# Blocks whose gradients are looked at, to know how fast they change.
+LOOKED_AT = 50
+
+# Steps shrink weights by no more than exp of this in an epoch: more gains nothing, and sums would lose their digits.
+MOST_SHRINKING = 10.0
+
+# What the entropy adds for each unit of mu, where nobody tells: as if outputs were some 150.
+OFTEN = 5.0
+
+CLOSED = -1  # steps of an epoch that did not begin
+
+
+class EpochEngine(Engine):
+    """Epochs, each a full gradient and a pass of steps; the mean of an epoch's iterates is its solution.
+
+    A full gradient comes with the distributions of all blocks: a dual point, and so a certificate.
+    """
+
+    family = "SVRG or Casimir"
+    kept = (
+        "settings",
+        "outer",
+        "here",
+        "seen",
+        "snapshot",
+        "solution",
+        "taken",
+        "epochs",
+        "w",
+        "anchor",
+        "late",
+        "ranges",
+        "length",
+        "lipschitz",
+        "mixture",
+    )
+
+    def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, settings: Any):
+        super().__init__(problem, lam, box, n_jobs)
+        self.settings = settings
+        self.certifiable = self.certifiable and lam > 0.0
+        self.support = np.zeros((support_bound(problem), 2), np.int64)
+        self.into = ToExpectation(new_smoothed(problem, settings.smoothing))
+
+    @property
+    def chunk(self) -> int:
+        return self.n if runs_compiled(self.problem) else 1
+
+    def begin(self) -> None:
+        self.lipschitz, self.inexact = 0.0, 0.0
+        self.restart(np.zeros(self.passes.dimension), DualPoint(np.zeros(self.passes.dimension), 0.0))
+
+    def restart(self, w: np.ndarray, point: DualPoint) -> None:
+        """From given weights on; the dual point is the best one known."""
+        self.mixture, self.snapshot = point, first_snapshot(self.problem)
+        self.here = self.solution = w
+        self.w, self.anchor, self.late = w.copy(), np.zeros_like(w), np.zeros_like(w)
+        self.ranges = np.zeros((len(w), 2), np.int64)
+        self.taken, self.epochs, self.length = CLOSED, 0, 0.0
+        self.seen: Seen | None = None
+        self.outer = OneProblem(self.first_smoothing())
+        self.look_here()
+        self.find_lipschitz()
+        smoothing = self.outer.smoothing
+        self.outer = self.settings.problems(smoothing, self.lam, self.n, self.lipschitz, w)
+        if self.outer.smoothing != smoothing:
+            self.seen = None
+
+    def first_smoothing(self) -> Any:
+        """As it was asked for; or so much that it adds, at w = 0, a share of the hinge loss there."""
+        smoothing, share = self.settings.smoothing, self.settings.share
+        if share is None:
+            return smoothing
+        seen = look(self.passes, smoothing, self.snapshot, np.zeros(self.passes.dimension))
+        self.oracle_calls += calls_of(smoothing) * self.n
+        unit = dot(self.problem.weight, seen.hinges)
+        added = (seen.value - unit) / smoothing.mu
+        # without a hinge there is nothing to smooth; and a structure may not tell what was added
+        return smoothing._replace(mu=share * (unit or 1.0) / (added if added > 0.0 else OFTEN))
+
+    def resume(self, state: State) -> None:
+        settings = self.settings
+        super().resume(state)
+        if not (self.continues(state) and settings == self.settings):
+            self.settings = settings
+            self.restart(self.solution, self.mixture)
+
+    def look_here(self) -> Seen:
+        """The full gradient where the next epoch begins, unless it is known."""
+        if self.seen is None:
+            self.seen, self.snapshot = arrive(self.passes, self.outer.smoothing, self.snapshot, self.here)
+            self.after_pass(self.seen)
+        return self.seen
+
+    def after_pass(self, seen: Seen) -> None:
+        self.oracle_calls += calls_of(self.outer.smoothing) * self.n
+        if self.certifiable:
+            self.mixture, _ = self.objective.best_between(self.mixture, seen.point)
+
+    def find_lipschitz(self) -> None:
+        """How fast the gradients of blocks change here, in the mean over evenly spaced ones that have any."""
+        if self.settings.lipschitz is not None:
+            self.lipschitz = self.settings.lipschitz
+            return
+        some = np.unique(np.linspace(0, self.n - 1, LOOKED_AT).astype(np.int64))
+        found, vectors = np.zeros(len(some)), np.zeros((2, len(self.here)))
+        self.w, self.ranges[:] = self.here.copy(), 0
+        guess = self.lipschitz or 1.0
+        self.oracle_calls += find_lipschitz(self.problem, self.epoch(), some, guess, self.w.copy(), *vectors, found)
+        # where the best few outputs are not enough gradients jump; no smoothed maximum is steeper than this
+        most = self.sizes(some) / self.outer.smoothing.mu
+        moving = found > 0.0
+        if np.any(moving):
+            scale = self.n * self.problem.weight[some[moving]]
+            self.lipschitz = float(np.mean(scale * np.minimum(found, most)[moving]))
+
+    @cached_property
+    def largest_outputs(self) -> Any:
+        """Blocks at the true outputs, from which outputs of the largest loss are measured."""
+        return first_snapshot(self.problem).blocks
+
+    def sizes(self, some: np.ndarray) -> np.ndarray:
+        """``|psi_i|^2`` of the outputs of the largest loss."""
+        return self.passes.norms(self.largest_outputs, np.zeros_like(self.here), some)
+
+    def epoch(self) -> Epoch:
+        powers = (1.0 - self.length * (self.lam + self.outer.kappa)) ** np.arange(self.n + 1.0)
+        return Epoch(
+            blocks=self.snapshot.blocks,
+            work=self.passes.work,
+            into=self.into,
+            smoothing=self.outer.smoothing,
+            w=self.w,
+            anchor=self.anchor,
+            late=self.late,
+            seen=self.ranges,
+            support=self.support,
+            powers=powers,
+            sums=np.concatenate([[0.0], np.cumsum(powers[1:])]),
+            length=self.length,
+        )
+
+    def advance(self, n_steps: int) -> None:
+        if self.taken == CLOSED:
+            self.open_epoch()
+            return
+        order = self.draws.take(self.sampling, min(n_steps, self.n - self.taken))
+        epoch_steps(self.problem, self.epoch(), order, self.taken)
+        self.taken += len(order)
+        self.steps += len(order)
+        self.oracle_calls += len(order)
+        if self.taken == self.n:
+            self.close_epoch()
+
+    def open_epoch(self) -> None:
+        """A full gradient; steps go on from there."""
+        seen = self.look_here()
+        self.steps += self.n
+        if self.epochs > 0 and self.outer.is_solved(self.here, self.squared_gradient(seen)):
+            self.pose_next()
+            seen = self.look_here()
+            self.steps += self.n
+        self.find_lipschitz()
+        stiff, kappa = self.lam + self.outer.kappa, self.outer.kappa
+        self.length = min(1.0 / (self.lipschitz + stiff), MOST_SHRINKING / (self.n * stiff))
+        self.anchor = (seen.point.vector + kappa * self.outer.centre) / stiff
+        self.w, self.taken = self.here.copy(), 0
+        self.late[:], self.ranges[:] = 0.0, 0
+
+    def squared_gradient(self, seen: Seen) -> float:
+        gradient = self.lam * self.here - seen.point.vector + self.outer.kappa * (self.here - self.outer.centre)
+        return self.objective.inner(gradient, gradient)
+
+    def close_epoch(self) -> None:
+        self.here = self.solution = self.mean()
+        self.taken, self.seen, self.epochs = CLOSED, None, self.epochs + 1
+        if self.outer.is_over(self.epochs):
+            self.pose_next()
+
+    def pose_next(self) -> None:
+        self.here, self.seen, self.epochs = self.outer.advance(self.solution), None, 0
+
+    def mean(self) -> np.ndarray:
+        """Of the iterates of this epoch."""
+        mean = np.empty_like(self.w)
+        finish_epoch(self.epoch()._replace(w=self.w.copy()), self.taken, mean)
+        return mean
+
+    def certify(self) -> list[Certified]:
+        if self.taken > 0:
+            return [self.looked_at(self.mean())]
+        found = []
+        if self.here is self.solution or self.seen is not None:
+            found.append(self.certified(self.here, self.look_here()))
+        if self.here is not self.solution:
+            found.append(self.looked_at(self.solution))
+        return found
+
+    def looked_at(self, w: np.ndarray) -> Certified:
+        """Exact values at weights where no epoch begins."""
+        seen = look(self.passes, self.outer.smoothing, self.snapshot, w)
+        self.after_pass(seen)
+        return self.certified(w, seen)
+
+    def certified(self, w: np.ndarray, seen: Seen) -> Certified:
+        primal = self.passes.primal(w, self.lam, seen.hinges)
+        self.inexact = seen.inexact
+        if not self.certifiable:
+            return Certified(w, primal, np.nan, np.nan, np.nan)
+        return self.objective.certified(w, primal, self.mixture)
+
+    def estimate(self) -> Certified:
+        if self.seen is None or self.taken > 0 or not self.certifiable:
+            return Certified(self.here, np.inf, np.nan, np.nan, np.nan)
+        return self.certified(self.here, self.seen)
+
+    def best_point(self) -> DualPoint | None:
+        return self.mixture if self.certifiable else None
+
+    def hinges(self, w: np.ndarray) -> np.ndarray:
+        return look(self.passes, self.outer.smoothing, self.snapshot, w).hinges  # one kernel less to compile
+
+    def extras(self) -> dict[str, float]:
+        return {**self.outer.extras(), "lipschitz": self.lipschitz, "inexact": self.inexact}
