@@ -26,6 +26,7 @@ from ..structures.verbs import (
     n_blocks,
     new_work,
     truth_value,
+    unit_of_curvature,
     upper_value,
 )
 from .objective import DualPoint
@@ -153,11 +154,11 @@ class Passes:
         nothing = np.zeros(self.dimension)
         gradient_pass(self.problem, self.work, nothing, 0, 0, np.empty(0), np.empty(0), nothing)
 
-    def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``|phi_i(corner) - E phi_i|^2`` of some blocks i, and their hinges."""
+    def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
+        """``|phi_i(corner) - E phi_i|^2`` of some blocks i, for a gain of 1; see `unit_of_curvature`."""
         hinges, gaps, norms = np.empty((3, self.n))
         gap_pass(self.problem, blocks, self.work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
-        return norms[some], hinges[some]
+        return norms[some] / unit_of_curvature(self.problem, hinges[some])
 
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:
         """Exact primal value; hinges known already are taken as they are."""

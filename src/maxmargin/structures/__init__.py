@@ -12,9 +12,9 @@ from .verbs import find_corner
 
 __all__ = [
     "CustomProblem",
-    "LogLoss",
     "EntropySmoothing",
     "L2Smoothing",
+    "LogLoss",
     "MulticlassProblem",
     "PairwiseProblem",
     "TransitionMask",

@@ -44,8 +44,8 @@ from .verbs import (
     accumulate,
     add_block,
     add_corner,
-    add_expectation,
     add_direction,
+    add_expectation,
     announce,
     argmax_cost,
     block_value,
@@ -73,9 +73,9 @@ from .verbs import (
     new_work,
     offers,
     output_bound,
-    tilt_value,
     settle_block,
     support_bound,
+    tilt_value,
     truth_value,
 )
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...structures.verbs import mean_loss, new_blocks, unit_of_curvature
+from ...structures.verbs import mean_loss, new_blocks
 from ..box import clip_all, released
 from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State
@@ -100,9 +100,8 @@ class BlockEngine(Engine):
         """``sum_i c_i^2 |psi_i|^2`` of the outputs with the largest losses, from evenly spaced blocks."""
         if self.known_curvature is None:
             some = np.unique(np.linspace(0, self.n - 1, CURVATURE_BLOCKS).astype(np.int64))
-            norms, hinges = self.passes.norms(new_blocks(self.problem), np.zeros(self.passes.dimension), some)
+            norms = self.passes.norms(new_blocks(self.problem), np.zeros(self.passes.dimension), some)
             self.oracle_calls += len(some)
-            norms /= unit_of_curvature(self.problem, hinges)
             self.known_curvature = self.n * float(np.mean(self.problem.weight[some] ** 2 * norms))
         return self.known_curvature
 
