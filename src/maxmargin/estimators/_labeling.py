@@ -16,6 +16,7 @@ from ..structures.weights import Weights
 from ._base import MaxMarginEstimator
 from ._calibration import best_temperature, hold_out, hold_out_folds
 from ._decoding import Scored
+from ._losses import Losses
 from ._names import NamedWeights
 from ._weights import Learned
 from .inputs.arrays import SEQUENCES, Words
@@ -52,6 +53,14 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
         """As scikit-learn does, which takes a while: a short sentence would feel it."""
         if not hasattr(self, "classes_"):
             check_is_fitted(self)
+
+    @abstractmethod
+    def _losses(self, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray) -> Losses:
+        """What wrong labels cost, given the true ones and the weights of samples."""
+
+    @abstractmethod
+    def _posed(self, problem: Any) -> Any:
+        """What is minimised over the samples of a problem, as solvers take it."""
 
     @abstractmethod
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
@@ -121,7 +130,8 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
     def predict_marginals(self, X: Any, temperature: float | None = None, lengths: Any = None) -> Any:
         """Find probabilities of the labels of every site, where ``p(y) ~ exp(score(y) / temperature)``.
 
-        Max-margin learning does not fit probabilities: they rank, and mean what they say after `calibrate`.
+        Those of a CRF are what it has learned. Max-margin learning does not fit probabilities: those of an SVM rank, and
+        mean what they say after `calibrate`.
 
         Parameters
         ----------
