@@ -119,7 +119,7 @@ class ChainLabeling(LabelingEstimator):
             "transition_mask_": mask,
             "_kernel": function,
         }
-        return Encoded(self, self._posed(problem), units, fitted, unpack)
+        return Encoded(self, self._posed(problem), units, fitted, unpack, l1=self._penalty)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         self._check_fitted()

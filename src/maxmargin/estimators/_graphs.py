@@ -146,7 +146,7 @@ class NodeLabeling(LabelingEstimator):
         }
         unpack = partial(as_weights, layout, scaling)
         posed = self._posed(method.make_problem(problem))
-        return Encoded(self, posed, units, fitted, unpack, layout.positive)
+        return Encoded(self, posed, units, fitted, unpack, layout.positive, self._penalty)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         self._check_fitted()

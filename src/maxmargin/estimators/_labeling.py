@@ -62,6 +62,11 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
     def _posed(self, problem: Any) -> Any:
         """What is minimised over the samples of a problem, as solvers take it."""
 
+    @property
+    def _penalty(self) -> float:
+        """That of the sum of absolute weights."""
+        return 0.0
+
     @abstractmethod
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         """What predict is given, ready to be scored, and whether outputs are to be flat."""
@@ -130,8 +135,8 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
     def predict_marginals(self, X: Any, temperature: float | None = None, lengths: Any = None) -> Any:
         """Find probabilities of the labels of every site, where ``p(y) ~ exp(score(y) / temperature)``.
 
-        Those of a CRF are what it has learned. Max-margin learning does not fit probabilities: those of an SVM rank, and
-        mean what they say after `calibrate`.
+        Those of a CRF are what it has learned. Max-margin learning does not fit probabilities: those of an SVM rank,
+        and mean what they say after `calibrate`.
 
         Parameters
         ----------

@@ -19,6 +19,7 @@ from .inputs.weights import check_loss
 # lam of one sample with one position, for features of spread 1 and losses of 1; n samples of T positions have T/n
 # times that. Best values lie between a third and three times it on most data sets, and scores change little in between.
 LAM_OF_ONE = 0.5
+LAM_OF_LOG_LOSS = 0.05  # of one sample of any size, for features of spread 1: docs/crf.md
 
 ROWS_AT_ONCE = 4096  # whose deviations are held at a time
 ROUNDING = 1e-14  # of a variance, relative to the square of the mean
