@@ -37,7 +37,7 @@ def expected_failures(estimator):
     if isinstance(estimator, MulticlassSVMCV):
         return expected_failures(MulticlassSVM())
     if isinstance(estimator, ChainSVM | ChainCRF):
-        weights = ("not_an_array", "list", "shape", "not_overwritten")
+        weights = ("not_an_array", "list", "pandas_series", "shape", "not_overwritten")
         return {
             **{f"check_sample_weights_{name}": PER_SEQUENCE for name in weights},
             "check_all_zero_sample_weights_error": PER_SEQUENCE,

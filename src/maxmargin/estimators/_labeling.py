@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -16,7 +16,6 @@ from ..structures.weights import Weights
 from ._base import MaxMarginEstimator
 from ._calibration import best_temperature, hold_out, hold_out_folds
 from ._decoding import Scored
-from ._losses import Losses
 from ._names import NamedWeights
 from ._weights import Learned
 from .inputs.arrays import SEQUENCES, Words
@@ -27,6 +26,15 @@ from .inputs.weights import check_sample_weight
 def answers(question: str) -> Any:
     """Decorates a method that only those estimators have whose inference answers the question."""
     return available_if(lambda model: question in model._answers)
+
+
+class Losses(NamedTuple):
+    """What wrong labels cost where a problem is made, and what ``lam=None`` follows from."""
+
+    cost: np.ndarray  # (K, K)
+    normalize: bool  # whether the loss of a sample is divided by the number of its sites
+    largest: float  # the mean over samples of the largest loss: its unit
+    lam: float  # of one sample, in units
 
 
 class LabelingEstimator(NamedWeights, MaxMarginEstimator):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .._parameters import check_not_negative
-from ..solvers.tolerance import Goal, Relative, as_goal
+from .._parameters import check_not_negative, check_positive
+from ..solvers.tolerance import Goal, Relative
 from ..structures import LogLoss
+from ._encoded import Encoded
+from ._labeling import LabelingEstimator, Losses
 from ._scaling import LAM_OF_LOG_LOSS, LAM_OF_ONE, mean_largest_loss, normalizes
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.weights import label_costs
@@ -16,17 +18,8 @@ from .inputs.weights import label_costs
 SHARE = 0.01  # of the objective of a CRF that its gap may be
 
 
-class Losses(NamedTuple):
-    """What wrong labels cost where a problem is made, and what ``lam=None`` follows from."""
-
-    cost: np.ndarray  # (K, K)
-    normalize: bool  # whether the loss of a sample is divided by the number of its sites
-    largest: float  # the mean over samples of the largest loss: its unit
-    lam: float  # of one sample, in units
-
-
-class HingeLoss:
-    """Minimise the hinge loss of wrong labels. Stands before the estimator of labels among the bases of a class."""
+class HingeLoss(LabelingEstimator):
+    """Minimise the hinge loss of wrong labels. Stands first among the bases of a class."""
 
     loss: str | None
     class_weight: Any
@@ -42,14 +35,10 @@ class HingeLoss:
         return problem
 
 
-class LogLikelihood:
-    """Minimise minus the log-probability of the true labels. Stands before the estimator of labels, as `HingeLoss`."""
+class LogLikelihood(LabelingEstimator):
+    """Minimise minus the log-probability of the true labels. Stands first among the bases of a class."""
 
     l1: float
-    tol: float | None
-    classes_: np.ndarray
-    _lay_out: Any
-    _words: Any
 
     def _losses(self, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray) -> Losses:
         return Losses(np.zeros((len(classes), len(classes))), False, 1.0, LAM_OF_LOG_LOSS)
@@ -57,10 +46,16 @@ class LogLikelihood:
     def _posed(self, problem: Any) -> Any:
         return LogLoss(problem)
 
+    def _regularization(self, encoded: Encoded) -> Any:
+        lam = super()._regularization(encoded)
+        if not self.l1:
+            check_positive("lam", lam)  # or weights may have no optimum
+        return lam
+
     @property
     def _goal(self) -> Goal:
         """Log-losses have no largest value, and grow with the samples: a share of the objective is what they mean."""
-        return Relative(SHARE) if self.tol is None else as_goal(self.tol)
+        return Relative(SHARE) if self.tol is None else super()._goal
 
     @property
     def _penalty(self) -> float:
