@@ -89,11 +89,11 @@ def chains(convert: Callable[[list], list] = list) -> Iterator[Case]:
 
 
 def random_fields(estimator: Any, make_samples: Callable[[list], list] = list) -> Iterator[Case]:
-    """CRFs, also sparse ones."""
-    yield Case(estimator, make_samples(nodes()), labels(), further=fit_sparse)
+    yield Case(estimator, make_samples(nodes()), labels(), further=fit_field)
 
 
-def fit_sparse(estimator: Any, X: Any, y: Any) -> None:
+def fit_field(estimator: Any, X: Any, y: Any) -> None:
+    follow_path(estimator, X, y)
     clone(estimator).set_params(l1=0.01).fit(X, y)
     clone(estimator).set_params(lam="cv").fit(X, y)
 
