@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from maxmargin import ChainCRF, ChainSVM, DictHasher, Graph, GraphCRF, Tree, TreeCRF
+from maxmargin import ChainCRF, ChainSVM, DictHasher, Graph, GraphCRF, Tree, TreeCRF, regularization_path
 from maxmargin.solvers import LBFGS, BlockFrankWolfe
 
 WORDS = [["the", "cat", "sleeps"], ["cats", "sleep"], ["the", "dog", "barks", "loudly"], ["dogs", "bark"]]
@@ -122,6 +122,31 @@ class TestTools:
         models = [case.model(solver=solver).fit(case.X, case.y) for solver in ("auto", "lbfgs", LBFGS())]
         for model in models[1:]:
             assert_allclose(case.weights_of(model), case.weights_of(models[0]), atol=2e-4)
+
+
+class TestManyLams:
+    def test_cross_validation(self):
+        rng = np.random.default_rng(0)
+        X, y = list(rng.normal(size=(12, 3, 2))), list(np.resize([0, 1, 2, 0, 2, 1, 1], (12, 3)))
+        model = ChainCRF(lam="cv", random_state=0).fit(X, y)
+        assert model.lam_ in model.lams_ and model.scores_.shape == (3, len(model.lams_))
+        assert model.gap_ <= 0.01 * model.primal_ and hasattr(model, "log_likelihood")
+        assert ChainCRF(lam="cv", l1=0.05, random_state=0).fit(X, y).solver_.l1 == 0.05
+
+    @EACH
+    def test_paths_hold_the_optimum(self, case):
+        path = regularization_path(case.model(tol=None), case.X, case.y, eps=0.1, lam_min=0.05)
+        for lam in (1.0, 0.3, 0.05):
+            value = case.optimum(lam)[1]
+            assert path.dual_at(lam) - 1e-9 <= value <= path.primal_at(lam) + 1e-9
+            assert path.gap_at(lam) <= 0.1 * path.primal_at(lam) + 1e-9
+        assert isinstance(path.estimator_at(0.3), case.cls)
+
+    def test_the_gap_is_a_share_of_the_objective(self):
+        long = np.vstack(CHAIN.X * 20), np.hstack(CHAIN.y * 20)
+        model = ChainCRF(lam=0.1, random_state=0).fit([long[0]], [long[1]])
+        assert model.status_ == "converged" and model.gap_ <= 0.01 * model.primal_
+        assert model.primal_ > 50  # one sample of 280 positions: a gap of 0.01 would be asking too much
 
 
 class TestSparse:
