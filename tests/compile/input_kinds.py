@@ -264,7 +264,6 @@ SAME: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
         "mask": fit(ChainCRF(transition_mask=odd(np.ones((K, K), bool))), X, Y),
         "sample weights": fit(ChainCRF(), X, Y, sample_weight=frozen(np.arange(N, dtype=np.float32))),
         "large lam": fit(ChainCRF(lam=1e4), X, Y),
-        "sparse weights": fit(ChainCRF(l1=0.1), X, Y),
         "warm start": fit(ChainCRF(warm_start=True), X, Y, also=refitted),
     },
     ("chain_crf", "sparse"): {
@@ -326,6 +325,7 @@ PREPARED: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
     ("chain_crf", "dense"): {
         "path": path(ChainCRF(max_passes=3), X, Y),
         "cross-validation": fit(ChainCRF(lam="cv"), X, Y),
+        "sparse weights": fit(ChainCRF(l1=0.1), X, Y),
     },
     ("tree", "dense"): {"path": path(TreeSVM(max_passes=3), trees(), Y)},
     ("graph", "dense"): {"path": path(GraphSVM(inference="junction", max_passes=3), graphs(), Y)},
