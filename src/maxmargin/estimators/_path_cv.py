@@ -19,7 +19,7 @@ from ..solvers.path.follow import on_grid
 from ..solvers.path.rules import Grid
 from ..solvers.path.runs import Effort, certified
 from ..solvers.progress import progress
-from ..solvers.tolerance import Relative, as_goal
+from ..solvers.tolerance import Relative
 from ..structures import TransitionMask
 from ._base import MaxMarginEstimator, parameters_of
 from ._kernels import PRECOMPUTED
@@ -97,7 +97,7 @@ def choose_lam(
     if getattr(single, "kernel", None) is not None and isinstance(single.kernel, str) and single.kernel == PRECOMPUTED:
         raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
     check_limits(single.max_passes, single.max_seconds)
-    tol = as_goal(single.tol).at(0.0)  # the least that it may be
+    tol = single._goal.at(0.0)  # the least that it may be
     check_positive("eps", eps)
     values = None if lams is None else on_grid(lams, tol).lams
     if lengths is not None:

@@ -8,8 +8,10 @@ from .cutting_plane import CuttingPlane
 from .descent import Decay, Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
+from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
+from .parts.gibbs_step import GibbsStep
 from .parts.inner_steps import ExpectationStep, ExponentiatedStep
 from .parts.lengths import ExactLength, FixedLength
 from .parts.samplers import Active, ByGaps, Drawn, Permutation, Uniform
@@ -20,6 +22,7 @@ from .result import Record, Result, Status
 from .smoothing import SVRG, Casimir, SmoothedObjective, smoothed_objective
 
 __all__ = [
+    "LBFGS",
     "SVRG",
     "Active",
     "AwayStep",
@@ -38,6 +41,7 @@ __all__ = [
     "FixedLength",
     "FrankWolfe",
     "FrankWolfeStep",
+    "GibbsStep",
     "OptimalStep",
     "PairwiseStep",
     "PartialLinearization",

@@ -17,7 +17,7 @@ from .box import make_box
 from .driver import Callback, Limits, as_callbacks, drive
 from .engine import Engine
 from .result import Result
-from .tolerance import as_goal
+from .tolerance import Goal, as_goal
 
 
 class Solver(BaseEstimator, ABC):
@@ -52,6 +52,7 @@ class Solver(BaseEstimator, ABC):
     certifies = True
     estimates: bool = True  # whether block gaps are known between certificates, as heuristic paths ask
     family: str  # of the engine: whose states it can go on from
+    kind: Need = Need.HINGE  # of problems
     allows_zero = False  # whether lam may be 0
     gap_every: float
     lower: Any = None
@@ -63,7 +64,7 @@ class Solver(BaseEstimator, ABC):
         problem: Any,
         lam: float,
         *,
-        tol: float | None = 1e-2,
+        tol: float | Goal | None = 1e-2,
         max_passes: float = 1000,
         max_seconds: float | None = None,
         callbacks: Callback | Iterable[Callback] = (),
@@ -128,7 +129,7 @@ class Solver(BaseEstimator, ABC):
     def requires(self) -> set[Need]:
         """What a structure must offer."""
         unbounded = self.lower is None and self.upper is None and self.positive is None
-        return set() if unbounded else {Need.BOUNDS}
+        return {self.kind} if unbounded else {self.kind, Need.BOUNDS}
 
     def box(self, problem: Any) -> Any:
         """The bounds on the weights of a problem."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..structures.verbs import (
     n_blocks,
     new_work,
     truth_value,
+    unit_of_curvature,
     upper_value,
 )
 from .objective import DualPoint
@@ -67,6 +69,17 @@ def corner_pass(problem, work, source, memory, w, k, hinges, losses, vector):
 
 
 @kernel
+def gradient_pass(problem, work, w, first, last, hinges, losses, vector):
+    """The same of some blocks, as the oracle finds them."""
+    for i in range(first, last):
+        find_potentials(problem, work, w, i)
+        value = find_corner(problem, work, w, i)
+        hinges[i] = value - truth_value(problem, work, w, i)
+        losses[i] = corner_loss(problem, work, i)
+        add_corner(problem, work, i, problem.weight[i], vector)
+
+
+@kernel
 def weights_pass(problem, blocks, work, n, lam, mass, w):
     """Add ``A alpha`` to w, where the blocks' marginals sum to `mass`."""
     for i in range(n):
@@ -79,13 +92,19 @@ class Passes:
     def __init__(self, problem: Any, n_jobs: int | None):
         self.problem = problem
         self.n, self.dimension = n_blocks(problem), dimension(problem)
-        self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
+        self.n_threads = min(count_threads(n_jobs), self.n) if runs_compiled(problem) else 1
         self.work = new_work(problem)
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
 
+    @cached_property
+    def works(self) -> list[Any]:
+        """Scratch of each thread."""
+        return [self.work, *(new_work(self.problem) for _ in range(1, self.n_threads))]
+
     def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
-        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last))
+        bounds = np.linspace(0, self.n, self.n_threads + 1).astype(int).tolist()
+        on_ranges(self.n_threads, self.n_threads, lambda k, _: on_range(self.works[k], bounds[k], bounds[k + 1]))
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
@@ -119,11 +138,27 @@ class Passes:
         corner_pass(self.problem, self.work, source, memory, w, k, hinges, losses, vector)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
+    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
+        """The same on several threads, each with a vector of its own."""
+        hinges, losses, vectors = np.empty(self.n), np.empty(self.n), list[np.ndarray]()
+
+        def on_range(work: Any, first: int, last: int) -> None:
+            vectors.append(np.zeros(self.dimension))
+            gradient_pass(self.problem, work, w, first, last, hinges, losses, vectors[-1])
+
+        self.run(on_range)
+        return hinges, DualPoint(sum(vectors[1:], vectors[0]), dot(self.problem.weight, losses))
+
+    def prepare_gradient(self) -> None:
+        """Compile or load what `gradient` needs."""
+        nothing = np.zeros(self.dimension)
+        gradient_pass(self.problem, self.work, nothing, 0, 0, np.empty(0), np.empty(0), nothing)
+
     def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
-        """``|phi_i(corner) - E phi_i|^2`` of some blocks i."""
+        """``|phi_i(corner) - E phi_i|^2`` of some blocks i, for a gain of 1; see `unit_of_curvature`."""
         hinges, gaps, norms = np.empty((3, self.n))
         gap_pass(self.problem, blocks, self.work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
-        return norms[some]
+        return norms[some] / unit_of_curvature(self.problem, hinges[some])
 
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:
         """Exact primal value; hinges known already are taken as they are."""

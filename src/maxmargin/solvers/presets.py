@@ -17,6 +17,7 @@ from .cutting_plane import CuttingPlane
 from .descent import Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .frank_wolfe import FrankWolfe
+from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
 from .smoothing import SVRG, Casimir
@@ -36,13 +37,17 @@ def choose(problem: Any) -> Solver:
     Where a block has an optimum in closed form, accelerated steps to that: they cost so little that drawing by gaps
     would cost as much again, so that blocks come in orders drawn ahead, those with a gap more often. Where the oracle
     is plain Python, a user's or our own, compiled steps over all it ever answered, between its calls. Chains that are
-    long beside the square root of all positions are cut into pieces.
+    long beside the square root of all positions are cut into pieces. Log-losses take accelerated Gibbs steps on blocks
+    drawn by their gaps.
 
     All of it follows from types and sizes, so that the choice is the same in every run. Whether acceleration has
     anything to gain, the solver sees from the curvature of the data and lam.
     """
     problem = None if problem is None else as_problem(problem)
-    if problem is not None and Need.OPTIMA in offers(problem):
+    offered = frozenset() if problem is None else offers(problem)
+    if Need.LOG_LOSS in offered:
+        return BlockFrankWolfe("gap", gap_every=5, step="gibbs", acceleration="catalyst")
+    if Need.OPTIMA in offered:
         return BlockFrankWolfe("active", "weighted", gap_every=3, step="optimal", acceleration="catalyst")
     solver = BlockFrankWolfe("gap", "weighted", step="pairwise", acceleration="catalyst")
     if isinstance(problem, CustomProblem):
@@ -66,6 +71,7 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "partial_linearization": lambda problem: PartialLinearization(),
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
+    "lbfgs": lambda problem: LBFGS(),
     "svrg": lambda problem: SVRG(),
     "casimir": lambda problem: Casimir(),
 }
@@ -79,7 +85,7 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
         or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient",
-        "perceptron", "svrg" or "casimir"; or a solver.
+        "perceptron", "svrg" or "casimir"; "lbfgs", for log-losses; or a solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.

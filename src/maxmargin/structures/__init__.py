@@ -3,6 +3,7 @@
 from typing import Any
 
 from .custom import CustomProblem
+from .likelihood import LogLoss, make_log_loss
 from .masks import TransitionMask, bio_mask
 from .multiclass import MulticlassProblem, make_multiclass_problem
 from .pairwise import PairwiseProblem, make_chain_problem
@@ -13,12 +14,14 @@ __all__ = [
     "CustomProblem",
     "EntropySmoothing",
     "L2Smoothing",
+    "LogLoss",
     "MulticlassProblem",
     "PairwiseProblem",
     "TransitionMask",
     "as_problem",
     "bio_mask",
     "make_chain_problem",
+    "make_log_loss",
     "make_multiclass_problem",
 ]
 

@@ -293,9 +293,27 @@ class CustomProblem(Asked):
     ) -> float:
         before = tilt_of(base, i)
         tilt = Tilt(before.weights + eta * w, before.emphasis + eta * work.emphasis)
+        return self.find_under(tilt, expectation, work, w, i)
+
+    def find_between(
+        self, tilts: list[Tilt], expectation: Expected, work: Corners, w: np.ndarray, i: int, eta: float
+    ) -> float:
+        before, rest = tilts[i], 1.0 - eta
+        tilt = Tilt(rest * before.weights + eta * w, rest * before.emphasis + eta * work.emphasis)
+        return self.find_under(tilt, expectation, work, w, i)
+
+    def find_under(self, tilt: Tilt, expectation: Expected, work: Corners, w: np.ndarray, i: int) -> float:
         feature, loss, expectation.log_sum[0] = self.expected(tilt.weights, i, tilt.emphasis)
         expectation.tilt, expectation.output = tilt, Output(feature, loss)
         return work.emphasis * loss + feature.dot(w)
+
+    def tilt_value(self, expectation: Expected, i: int) -> float:
+        (weights, emphasis), (feature, loss) = expectation.tilt, expectation.output
+        return emphasis * loss + feature.dot(weights)
+
+    def add_expectation(self, expectation: Expected, work: Corners, i: int, scale: float, w: np.ndarray) -> None:
+        self.truth[i].add_to(w, scale)
+        expectation.output.feature.add_to(w, -scale)
 
     def keep_expectation(self, tilts: list[Tilt], expectation: Expected, i: int, gamma: float) -> None:
         tilts[i] = expectation.tilt
@@ -326,7 +344,7 @@ class CustomProblem(Asked):
         return self.truth[i].dot(w)
 
     def block_value(self, blocks: CustomBlocks, work: Corners, w: np.ndarray, i: int) -> float:
-        return float(blocks.loss[i]) + blocks.feature[i].dot(w)
+        return work.emphasis * float(blocks.loss[i]) + blocks.feature[i].dot(w)
 
     def measure(self, direction: Any, blocks: CustomBlocks, work: Corners, i: int) -> Change:
         goal = goal_of(direction, work)

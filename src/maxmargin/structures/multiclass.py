@@ -45,11 +45,13 @@ from .verbs import (
     add_block,
     add_corner,
     add_direction,
+    add_expectation,
     announce,
     argmax_cost,
     block_value,
     corner_loss,
     dimension,
+    find_between,
     find_corner,
     find_entry,
     find_expectation,
@@ -73,6 +75,7 @@ from .verbs import (
     output_bound,
     settle_block,
     support_bound,
+    tilt_value,
     truth_value,
 )
 
@@ -439,6 +442,27 @@ def _(problem, base, expectation, work, w, i, eta):
     for k in range(expectation.scores.shape[0]):
         expectation.scores[k] = base.node[i, k] + eta * work.node[k]
     return expect_scores(expectation, work)
+
+
+@implements(find_between, MulticlassProblem)
+def _(problem, tilts, expectation, work, w, i, eta):
+    for k in range(expectation.scores.shape[0]):
+        expectation.scores[k] = (1.0 - eta) * tilts.node[i, k] + eta * work.node[k]
+    return expect_scores(expectation, work)
+
+
+@implements(tilt_value, MulticlassProblem)
+def _(problem, expectation, i):
+    total = 0.0
+    for k in range(expectation.scores.shape[0]):
+        total += expectation.scores[k] * expectation.node[k]
+    return total
+
+
+@implements(add_expectation, MulticlassProblem)
+def _(problem, expectation, work, i, scale, w):
+    count = list_difference(expectation.node, problem.labels[i], 1.0, work.active, work.values)
+    spread(problem, work, i, scale, count, w)
 
 
 @implements(find_expectation, (MulticlassProblem, Untilted))

@@ -12,6 +12,10 @@ class Need(Enum):
 
     Attributes
     ----------
+    HINGE : Need
+        A maximum over outputs, as solvers of max-margin problems ask for it.
+    LOG_LOSS : Need
+        The logarithm of a sum over outputs in its place, see :class:`~maxmargin.structures.LogLoss`.
     EXPECTATIONS : Need
         Expectations over outputs, as exponentiated gradient asks for them.
     OPTIMA : Need
@@ -29,10 +33,20 @@ class Need(Enum):
     --------
     >>> from maxmargin.solvers import ExponentiatedGradient
     >>> from maxmargin.structures.needs import Need
-    >>> ExponentiatedGradient().requires() == {Need.EXPECTATIONS}
+    >>> Need.EXPECTATIONS in ExponentiatedGradient().requires()
     True
     """
 
+    HINGE = (
+        TypeError,
+        "the outputs that maximise, and a log-loss sums over all of them: take solver='auto', LBFGS() or "
+        "BlockFrankWolfe(step='gibbs')",
+    )
+    LOG_LOSS = (
+        TypeError,
+        "the sum over outputs in place of the maximum: wrap the problem, maxmargin.structures.LogLoss(problem), or "
+        "take another solver",
+    )
     EXPECTATIONS = (
         TypeError,
         "expectations over outputs, which this structure does not give: a structure of your own needs "
@@ -66,13 +80,13 @@ class Need(Enum):
 
 def check_needs(who: str, required: Iterable[Need], offered: Iterable[Need]) -> None:
     """Refuse a structure that lacks what a solver declares to require."""
-    offered = set(offered)
-    for need in required:
-        if need not in offered:
+    missing = set(required) - set(offered)
+    for need in Need:  # in their order: what a problem is comes before what it can
+        if need in missing:
             error, advice = need.value
             raise error(f"{who} needs {advice}")
 
 
 def offered_if(**conditions: Any) -> frozenset[Need]:
-    """The needs, by name, whose condition holds."""
-    return frozenset(Need[name.upper()] for name, holds in conditions.items() if holds)
+    """The needs, by name, whose condition holds; and the hinge, which all but log-losses have."""
+    return frozenset({Need.HINGE}) | frozenset(Need[name.upper()] for name, holds in conditions.items() if holds)

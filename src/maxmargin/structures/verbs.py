@@ -54,7 +54,7 @@ def offers(problem):
 
 @implements(offers, object)
 def _(problem):
-    return frozenset({Need.BOUNDS, Need.DECODING, Need.WEIGHTS})
+    return frozenset({Need.HINGE, Need.BOUNDS, Need.DECODING, Need.WEIGHTS})
 
 
 @verb
@@ -109,6 +109,19 @@ def upper_value(problem, work, w, i, value):
 @implements(upper_value, object)
 def _(problem, work, w, i, value):
     return value
+
+
+@verb
+def unit_of_curvature(problem, hinges):
+    """What is to be gained on the way that curvature is measured along, given the hinges at w = 0.
+
+    By default 1: losses are their own unit.
+    """
+
+
+@implements(unit_of_curvature, object)
+def _(problem, hinges):
+    return 1.0
 
 
 @verb
@@ -321,6 +334,21 @@ def find_expectation(problem, base, expectation, work, w, i, eta):
     That is at the potentials at hand. Where `base` is tilts or nothing, the log of the sum over outputs is left in
     ``expectation.log_sum[0]``.
     """
+
+
+@verb
+def find_between(problem, tilts, expectation, work, w, i, eta):
+    """The expectation of which the tilt is ``(1 - eta) tilt_i + eta potentials``; as :func:`find_expectation`."""
+
+
+@verb
+def tilt_value(problem, expectation, i):
+    """What the potentials are worth in the expectation that it is under: the log of the sum, less the entropy."""
+
+
+@verb
+def add_expectation(problem, expectation, work, i, scale, w):
+    """``w += scale (phi_i(y_i) - E phi_i)``."""
 
 
 @verb

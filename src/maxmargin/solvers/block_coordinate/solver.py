@@ -11,6 +11,7 @@ from ..engine import Engine
 from ..parts.averaging import check_averaging
 from ..parts.cache import Cache, as_cache, growing_memory, rule_of
 from ..parts.choice import as_part
+from ..parts.gibbs_step import GibbsStep
 from ..parts.inner_steps import INNER_STEPS, ExpectationStep
 from ..parts.lengths import FixedLength
 from ..parts.memory import Memory, NoMemory
@@ -36,10 +37,10 @@ class BlockFrankWolfe(Solver):
         The exact step; False takes ``2n / (k + 2n)``, with Frank-Wolfe steps only.
     gap_every : float, default=10
         Passes between two certificates.
-    step : {"fw", "away", "pairwise", "optimal", "expectation", "exponentiated"} or a step, default="fw"
+    step : {"fw", "away", "pairwise", "optimal", "expectation", "exponentiated", "gibbs"} or a step, default="fw"
         Away and pairwise steps know the outputs that hold dual mass, and converge linearly. The optimal step, for
         classes, makes a block as good as it can be while the others stay. Expectation and exponentiated steps begin
-        inside the simplex and go to expectations over outputs.
+        inside the simplex and go to expectations over outputs. Gibbs steps are those of log-losses.
     cache : bool or Cache, default=False
         Whether to ask remembered outputs before the oracle.
     safeguard : bool, default=False
@@ -109,6 +110,10 @@ class BlockFrankWolfe(Solver):
         self.working_set = working_set
         self.pieces = pieces
 
+    @property
+    def kind(self) -> Need:  # type: ignore[override]
+        return traits(self.chosen_step()).kind
+
     def requires(self) -> set[Need]:
         return super().requires() | traits(self.chosen_step()).requires
 
@@ -156,7 +161,7 @@ class BlockFrankWolfe(Solver):
 
     def chosen_step(self) -> Any:
         """The step part that `step`, `line_search`, `safeguard` and `acceleration` mean together."""
-        named = STEPS | INNER_STEPS
+        named = STEPS | INNER_STEPS | {"gibbs": GibbsStep()}
         step = as_part("step", self.step, named, type(self.step) in traits.table)  # type: ignore[attr-defined]
         if not self.line_search:
             if not isinstance(step, FrankWolfeStep):

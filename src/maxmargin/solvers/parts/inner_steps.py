@@ -281,28 +281,39 @@ def gain_at_corner(step, problem, run, i, k, gap):
     return gain(line, choose_length(step.length, line, problem, run, i, k))
 
 
+@helper
+def look_there(step, problem, run, i, current, eta):
+    """The way to the expectation at a rate eta, which is found first, and the dual along it."""
+    run.tally[MISSES] += 1
+    value = find_expectation(problem, step.base, step.into.expectation, run.work, run.w, i, eta)
+    measured = measure(problem, step.into, run.blocks, run.work, i)
+    return measured, line_along(problem, run, i, measured, problem.weight[i] * (value - current), 1.0)
+
+
+@helper
+def go_there(step, problem, run, i, k, measured):
+    """Go to the expectation just found, all the way, so that tilts can follow."""
+    before_change(run.averaging, problem, run.blocks, i, k)
+    follow(step.into, problem, run, i, measured, 1.0)
+    keep_expectation(problem, step.base, step.into.expectation, i, 1.0)
+
+
 @implements(change_block, Exponentiating)
 def _(step, problem, run, i, k):
-    expectation, rates = step.into.expectation, step.rates
+    rates = step.rates
     current = block_value(problem, run.blocks, run.work, run.w, i)
     if step.safeguard:
         ask_oracle(problem, run, i, current)
     while True:
-        run.tally[MISSES] += 1
-        value = find_expectation(problem, step.base, expectation, run.work, run.w, i, rates[i])
-        slope = problem.weight[i] * (value - current)
+        measured, line = look_there(step, problem, run, i, current, rates[i])
         if not step.safeguard:
-            observe(run.sampler, i, slope)
-        measured = measure(problem, step.into, run.blocks, run.work, i)
-        line = line_along(problem, run, i, measured, slope, 1.0)
+            observe(run.sampler, i, line.slope)
         if gain(line, 1.0) >= 0.0:
             break
         if rates[i] < step.lowest:
             return
         rates[i] *= 0.5
-    before_change(run.averaging, problem, run.blocks, i, k)
-    follow(step.into, problem, run, i, measured, 1.0)
-    keep_expectation(problem, step.base, expectation, i, 1.0)
+    go_there(step, problem, run, i, k, measured)
     rates[i] = min(FASTER * rates[i], step.highest)
 
 

@@ -152,6 +152,7 @@ class Traits(NamedTuple):
 
     remembers: bool  # outputs known by name
     takes_outputs: bool  # goes to outputs, so that remembered ones may stand for the oracle's
+    kind: Need = Need.HINGE  # of problems
     requires: frozenset[Need] = frozenset()  # of a structure
     begins_inside: bool = False  # where no output has mass 0, by the step's `odds`, and knows the blocks' distributions
     knows_gaps: bool = True  # of blocks, at least roughly, as drawing by gaps asks

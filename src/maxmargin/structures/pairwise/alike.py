@@ -14,6 +14,7 @@ from .links import (
     Successive,
     accumulate_links,
     add_difference,
+    add_expected,
     add_link_direction,
     add_marginals,
     bytes_kept,
@@ -313,6 +314,16 @@ def _(links, sites, labels, work, i, scale, weights):
         s, t = tail(links, i, e), head(links, i, e)
         transitions[labels[s], labels[t]] += scale
         transitions[work.labels[s], work.labels[t]] -= scale
+
+
+@implements(add_expected, Successive, Joined, Alike)
+def _(links, sites, labels, expectation, work, i, scale, weights):
+    transitions, expected = table(weights, work.node.shape[1]), expectation.edge[0]
+    for e in range(n_links(links, sites, i)):
+        transitions[labels[tail(links, i, e)], labels[head(links, i, e)]] += scale
+    for a in range(expected.shape[0]):
+        for b in range(expected.shape[0]):
+            transitions[a, b] -= scale * expected[a, b]
 
 
 @implements(set_truth, Sums)

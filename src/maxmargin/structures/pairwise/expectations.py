@@ -18,8 +18,11 @@ from ...inference.verbs import (
     find_reweighted,
     mix_labeling,
 )
+from ..directions import list_difference
 from ..smoothing import Untilted
 from ..verbs import (
+    add_expectation,
+    find_between,
     find_entry,
     find_expectation,
     keep_expectation,
@@ -30,9 +33,20 @@ from ..verbs import (
     new_interior,
     new_tilts,
     open_block,
+    tilt_value,
 )
 from .layout import MOST_BYTES, PairwiseProblem, link_weights
-from .links import first_table, gather_marginals, link_scores, n_links, n_pool_tables, n_tables, tables_of
+from .links import (
+    add_expected,
+    first_table,
+    gather_marginals,
+    link_scores,
+    n_links,
+    n_pool_tables,
+    n_tables,
+    tables_of,
+)
+from .sites import site_weights, spread
 
 
 class Tilts(NamedTuple):
@@ -106,25 +120,25 @@ def _(problem):
 
 
 @helper
-def tilted(tilt, eta, score):
-    """What is forbidden stays so where eta is 0, too."""
-    return score if score == -np.inf else tilt + eta * score
+def tilted(rest, tilt, eta, score):
+    """What is forbidden stays so where eta is 0, too; its tilt may be -inf."""
+    return score if score == -np.inf else rest * tilt + eta * score
 
 
 @helper
-def tilt_nodes(problem, tilt, expectation, work, i, eta):
-    """Scores of the sites: their tilt and eta times the potentials at hand. Returns how many there are."""
+def tilt_nodes(problem, tilt, expectation, work, i, rest, eta):
+    """Scores of the sites: the rest of their tilt and eta times the potentials at hand. Returns how many there are."""
     begin, end, n_labels = problem.sites.offsets[i], problem.sites.offsets[i + 1], problem.cost.shape[0]
     for t in range(begin, end):
         for k in range(n_labels):
-            expectation.node_scores[(t - begin) * n_labels + k] = tilted(tilt[t, k], eta, work.node[t - begin, k])
+            expectation.node_scores[(t - begin) * n_labels + k] = tilted(rest, tilt[t, k], eta, work.node[t - begin, k])
     return (end - begin) * n_labels
 
 
 @helper
 def scale_links(problem, expectation, scores, i, eta):
     for p in range(tables_of(problem.links, i) * problem.cost.size):
-        expectation.edge_scores[p] = tilted(0.0, eta, scores[p])
+        expectation.edge_scores[p] = tilted(1.0, 0.0, eta, scores[p])
 
 
 @helper
@@ -164,7 +178,7 @@ def scale_scores(problem, expectation, work, scores, i, eta):
     size = problem.cost.shape[0] * (problem.sites.offsets[i + 1] - problem.sites.offsets[i])
     flat = work.node.reshape(work.node.size)
     for p in range(size):
-        expectation.node_scores[p] = tilted(0.0, eta, flat[p])
+        expectation.node_scores[p] = tilted(1.0, 0.0, eta, flat[p])
     scale_links(problem, expectation, scores, i, eta)
     return size
 
@@ -176,16 +190,53 @@ def _(problem, base, expectation, work, w, i, eta):
     return value_of(problem, expectation, work, scores, i)
 
 
-@implements(find_expectation, (PairwiseProblem, Tilts))
-def _(problem, tilts, expectation, work, w, i, eta):
-    pairs, first = problem.cost.size, first_table(problem.links, i)
-    scores, size = scores_of_links(problem, work, w, i), tilt_nodes(problem, tilts.node, expectation, work, i, eta)
+@helper
+def find_under(problem, tilts, expectation, work, w, i, rest, eta):
+    """The expectation under the rest of the tilt and eta times the potentials at hand."""
+    pairs, first, scores = problem.cost.size, first_table(problem.links, i), scores_of_links(problem, work, w, i)
+    size = tilt_nodes(problem, tilts.node, expectation, work, i, rest, eta)
     for e in range(tables_of(problem.links, i)):
         for p in range(pairs):
             at = e * pairs + p
-            expectation.edge_scores[at] = tilted(tilts.edge[first + e, p], eta, scores[at])
+            expectation.edge_scores[at] = tilted(rest, tilts.edge[first + e, p], eta, scores[at])
     find_tilted(problem, expectation, work, size, i)
     return value_of(problem, expectation, work, scores, i)
+
+
+@implements(find_expectation, (PairwiseProblem, Tilts))
+def _(problem, tilts, expectation, work, w, i, eta):
+    return find_under(problem, tilts, expectation, work, w, i, 1.0, eta)
+
+
+@implements(find_between, PairwiseProblem)
+def _(problem, tilts, expectation, work, w, i, eta):
+    return find_under(problem, tilts, expectation, work, w, i, 1.0 - eta, eta)
+
+
+@implements(tilt_value, PairwiseProblem)
+def _(problem, expectation, i):
+    node, scores, total = expectation.node, expectation.node_scores, 0.0
+    for p in range((problem.sites.offsets[i + 1] - problem.sites.offsets[i]) * problem.cost.shape[0]):
+        if node[p] != 0.0:  # a forbidden label has none, and -inf times 0 must not count
+            total += scores[p] * node[p]
+    edge = expectation.edge.reshape(expectation.edge.size)
+    for p in range(tables_of(problem.links, i) * problem.cost.size):
+        if edge[p] != 0.0:
+            total += expectation.edge_scores[p] * edge[p]
+    return total
+
+
+@implements(add_expectation, PairwiseProblem)
+def _(problem, expectation, work, i, scale, w):
+    sites, n_labels = problem.sites, problem.cost.shape[0]
+    begin, end = sites.offsets[i], sites.offsets[i + 1]
+    weights = site_weights(sites, n_labels, w)
+    for t in range(begin, end):
+        marginals = expectation.node[(t - begin) * n_labels : (t - begin + 1) * n_labels]
+        count = list_difference(marginals, problem.labels[t], 1.0, work.active, work.values)
+        spread(sites, t, begin, end, scale, count, work.active, work.values, weights)
+    of_links = link_weights(problem.links, sites, n_labels, w)
+    add_expected(problem.links, sites, problem.labels[begin:end], expectation, work, i, scale, of_links)
 
 
 @helper
@@ -217,7 +268,7 @@ def _(problem, base, expectation, work, w, i):
         cliques = cliques_of(base, i)
         for p in range(cliques.shape[0]):
             cliques[p] = 1.0
-        size = tilt_nodes(problem, base.node, expectation, work, i, 0.0)
+        size = tilt_nodes(problem, base.node, expectation, work, i, 1.0, 0.0)
         scale_links(problem, expectation, scores_of_links(problem, work, w, i), i, 0.0)
         find_inside(problem, base, expectation, work, size, i)
         keep_expectation(problem, base, expectation, i, 1.0)
@@ -237,7 +288,8 @@ def _(problem, base, blocks, expectation, work, w, i, odds):
         for k in range(problem.cost.shape[0]):
             mass = blocks.node[t, k]
             base.node[t, k] = max(np.log(mass), -odds) if mass > 0.0 else -odds
-    scores, size = scores_of_links(problem, work, w, i), tilt_nodes(problem, base.node, expectation, work, i, 0.0)
+    scores = scores_of_links(problem, work, w, i)
+    size = tilt_nodes(problem, base.node, expectation, work, i, 1.0, 0.0)
     scale_links(problem, expectation, scores, i, 0.0)
     find_tilted(problem, expectation, work, size, i)
     return value_of(problem, expectation, work, scores, i)

@@ -18,6 +18,7 @@ from .links import (
     Potts,
     accumulate_links,
     add_difference,
+    add_expected,
     add_link_direction,
     add_marginals,
     bytes_kept,
@@ -362,6 +363,20 @@ def _(kept, links, sites, labels, work, i, scale, mass, weights):
 def _(links, sites, labels, work, i, scale, weights):
     for e in range(count_links(links, i)):
         count = list_pair_of_labelings(links, i, e, labels, work.labels, work)
+        spread_links(links, links.offsets[i] + e, scale, count, work, weights)
+
+
+@implements(add_expected, Featured)
+def _(links, sites, labels, expectation, work, i, scale, weights):
+    n_labels = work.node.shape[1]
+    for e in range(count_links(links, i)):
+        count = 0
+        for a in range(n_labels):
+            for b in range(n_labels):
+                if expectation.edge[e, a, b] != 0.0:
+                    work.pairs[count], work.masses[count] = a * n_labels + b, -expectation.edge[e, a, b]
+                    count += 1
+        count = list_one(pair_of(links, i, e, labels, n_labels), 1.0, count, work)
         spread_links(links, links.offsets[i] + e, scale, count, work, weights)
 
 

@@ -146,6 +146,11 @@ def add_difference(links, sites, labels, work, i, scale, weights):
 
 
 @verb
+def add_expected(links, sites, labels, expectation, work, i, scale, weights):
+    """As ``add_expectation``; `labels` are the true ones of the sample."""
+
+
+@verb
 def ends_of(links, sites):
     """Of all links: the sample, and the tail and the head, counted over all sites. For Python only."""
 
