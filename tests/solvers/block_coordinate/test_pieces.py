@@ -195,11 +195,13 @@ def test_goes_on_as_if_it_had_not_stopped():
     assert (rest.primal, rest.dual) == (whole.primal, whole.dual)
 
 
-def test_both_speeds_agree():
+@pytest.mark.parametrize("max_passes", [3, 12])  # 12: with other cuts
+def test_both_speeds_agree(max_passes):
     problem, solver = long_chain(30), solver_of(8, acceleration=None)
-    fast = solver.solve(problem, 5.0, tol=0, max_passes=3, random_state=0)
+    fast = solver.solve(problem, 5.0, tol=0, max_passes=max_passes, random_state=0)
     with interpreted():
-        slow = solver.solve(problem, 5.0, tol=0, max_passes=3, random_state=0)
+        slow = solver.solve(problem, 5.0, tol=0, max_passes=max_passes, random_state=0)
+    assert np.array_equal(fast.state.cuts, slow.state.cuts)
     assert fast.w == pytest.approx(slow.w, abs=1e-9)
 
 

@@ -67,7 +67,6 @@ class JoinedEngine(BlockEngine):
 
         Otherwise these pieces must be made of whole ones of those, and have no names for their outputs.
         """
-        earlier.dual_point()
         old, memory = earlier.problem, earlier.memory
         if is_named(memory):
             outputs = outputs_of(old, memory.labelings, memory.filled, memory.mass)
@@ -95,13 +94,12 @@ class JoinedEngine(BlockEngine):
     def prepare(self) -> None:
         super().prepare()
         self.whole.prepare_hinges()
-        self.sureness(self.w, slice(0))
+        sureness_pass(self.posed, self.whole.work, self.w, self.problem.links.node, np.empty(0), 0, 0)
 
-    def sureness(self, w: np.ndarray, samples: slice = slice(None)) -> np.ndarray:
-        """How sure the sites of samples are of their labels under w."""
-        found, node = np.zeros(len(self.posed.labels)), self.problem.links.node
-        first, last, _ = samples.indices(self.whole.n)
-        sureness_pass(self.posed, self.whole.work, w, node, found, first, last)
+    def sureness(self, w: np.ndarray) -> np.ndarray:
+        """How sure sites are of their labels under w."""
+        found = np.empty(len(self.posed.labels))
+        sureness_pass(self.posed, self.whole.work, w, self.problem.links.node, found, 0, self.whole.n)
         return found
 
     def new_averaging(self) -> Any:
