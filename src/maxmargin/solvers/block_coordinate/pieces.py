@@ -38,7 +38,8 @@ MakeParts = Callable[[Any], Parts]
 
 
 FIRST_LOOK = 10  # passes after which chains are cut where their sites are sure
-# Pieces become twice as long when, over so many passes, the gap did not fall below this share of what it was.
+# Pieces become twice as long when, over so many passes, the gap did not fall below this share of what it was; passes of
+# longer pieces have fewer steps, and count as fewer in proportion.
 PATIENCE, FALLS = 10, 0.85
 
 
@@ -180,7 +181,7 @@ class PiecesEngine(Engine):
     def reconsider(self, record: Record) -> None:
         (steps, gap), named = self.reference, is_named(self.inner.memory)
         first = gap == np.inf
-        if self.steps < steps + (FIRST_LOOK if first else PATIENCE) * self.n:
+        if self.steps < steps + (FIRST_LOOK if first else PATIENCE * self.n / self.inner.n) * self.n:
             return
         self.reference = (self.steps, record.gap)
         stalled = not first and record.gap > FALLS * gap and self.inner.n > len(self.posed.weight)
