@@ -22,8 +22,9 @@ from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
 from .smoothing import SVRG, Casimir
 
-# Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
-PIECE, SHORTEST_PIECE = 1.5, 40
+# Chains of more than this many times the square root of all positions are cut into pieces of that many times; none is
+# shorter than so many.
+LONG, PIECE, SHORTEST_PIECE = 1.5, 0.3, 40
 
 # An argmax that costs this many times the rest of a step is worth saving by a cache, where a remembered output is taken
 # for it only if its gap is nearly as large as the last one known: lesser ones, accelerated, cost more steps than they
@@ -53,9 +54,9 @@ def choose(problem: Any) -> Solver:
     if isinstance(problem, CustomProblem):
         return solver.set_params(working_set=True, gap_every=5)
     if can_be_cut(problem):
-        longest = max(SHORTEST_PIECE, int(PIECE * np.sqrt(len(problem.labels))))
-        if problem.longest > longest:
-            return solver.set_params(pieces=longest)
+        root = np.sqrt(len(problem.labels))
+        if problem.longest > max(SHORTEST_PIECE, LONG * root):
+            return solver.set_params(pieces=max(SHORTEST_PIECE, int(PIECE * root)))
     is_expensive = problem is not None and argmax_cost(problem) > EXPENSIVE
     return solver.set_params(cache=CHOOSY if is_expensive else False)
 
