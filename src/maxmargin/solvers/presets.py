@@ -32,6 +32,10 @@ LONG, PIECE, SHORTEST_PIECE = 1.5, 0.3, 40
 EXPENSIVE, CHOOSY = 2.0, Cache(F=0.8)
 
 
+def has_log_loss(problem: Any) -> bool:
+    return problem is not None and Need.LOG_LOSS in offers(as_problem(problem))
+
+
 def choose(problem: Any) -> Solver:
     """Accelerated pairwise steps on blocks drawn by their gaps, with a cache where the oracle is expensive.
 
@@ -46,7 +50,7 @@ def choose(problem: Any) -> Solver:
     """
     problem = None if problem is None else as_problem(problem)
     offered = frozenset() if problem is None else offers(problem)
-    if Need.LOG_LOSS in offered:
+    if has_log_loss(problem):
         return BlockFrankWolfe("gap", gap_every=5, step="gibbs", acceleration="catalyst")
     if Need.OPTIMA in offered:
         return BlockFrankWolfe("active", "weighted", gap_every=3, step="optimal", acceleration="catalyst")
@@ -73,8 +77,8 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
     "lbfgs": lambda problem: LBFGS(),
-    "svrg": lambda problem: SVRG(),
-    "casimir": lambda problem: Casimir(),
+    "svrg": lambda problem: SVRG(None) if has_log_loss(problem) else SVRG(),
+    "casimir": lambda problem: Casimir("constant", None) if has_log_loss(problem) else Casimir(),
 }
 
 
@@ -86,7 +90,7 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
         or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient",
-        "perceptron", "svrg" or "casimir"; "lbfgs", for log-losses; or a solver.
+        "perceptron", "svrg" or "casimir"; "lbfgs", for log-losses, which "svrg" and "casimir" know, too; or a solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.

@@ -68,6 +68,12 @@ class L2Smoothing(NamedTuple):
     top_k: int
 
 
+class Unsmoothed(NamedTuple):
+    """As it is: for log-losses, which are smooth already."""
+
+    mu: float = 1.0  # of the entropy in a log-loss
+
+
 class Smoothed(NamedTuple):
     """What a structure found of the potentials at hand."""
 
@@ -77,7 +83,7 @@ class Smoothed(NamedTuple):
     exact: bool  # whether u is that of all outputs
 
 
-NEEDS = {EntropySmoothing: Need.EXPECTATIONS, L2Smoothing: Need.TOP_OUTPUTS}
+NEEDS = {EntropySmoothing: Need.EXPECTATIONS, L2Smoothing: Need.TOP_OUTPUTS, Unsmoothed: Need.LOG_LOSS}
 
 LEAST_MU = 1e-300  # one over it is still a number
 

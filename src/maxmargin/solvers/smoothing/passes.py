@@ -150,7 +150,7 @@ class SmoothedObjective(NamedTuple):
 
 def calls_of(smoothing: Any) -> int:
     """Oracle calls of a sample in a full pass: the best few outputs tell the maximum, an expectation does not."""
-    return 1 if NEEDS[type(smoothing)] is Need.TOP_OUTPUTS else 2
+    return 2 if NEEDS[type(smoothing)] is Need.EXPECTATIONS else 1
 
 
 def needs_of(smoothing: Any) -> set[Need]:

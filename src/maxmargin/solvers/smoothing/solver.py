@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._parameters import check_choice, check_finite, check_positive
 from ...structures.needs import Need
-from ...structures.smoothing import EntropySmoothing, L2Smoothing, check_smoothing
+from ...structures.smoothing import EntropySmoothing, L2Smoothing, Unsmoothed, check_smoothing
 from ..base import Solver
 from ..engine import Engine
 from .engine import EpochEngine
@@ -77,9 +77,9 @@ class SVRG(Solver):
 
     Parameters
     ----------
-    smoothing : {"l2", "entropy"} or EntropySmoothing or L2Smoothing, default="l2"
+    smoothing : {"l2", "entropy"}, EntropySmoothing, L2Smoothing or None, default="l2"
         How hinges are smoothed: by the squares of a distribution over the best few outputs, or by the entropy of one
-        over all.
+        over all. None is for log-losses, which are smooth.
     mu : float or None, default=None
         How strongly, in units of the loss. None: such that it adds a hundredth of the hinge loss at w = 0.
     top_k : int, default=5
@@ -120,6 +120,10 @@ class SVRG(Solver):
         self.lipschitz = lipschitz
         self.gap_every = gap_every
 
+    @property
+    def kind(self) -> Need:  # type: ignore[override]
+        return Need.LOG_LOSS if self.smoothing is None else Need.HINGE
+
     def requires(self) -> set[Need]:
         return super().requires() | needs_of(self.as_smoothing())
 
@@ -134,7 +138,7 @@ class SVRG(Solver):
             check_positive("lipschitz", self.lipschitz)
             check_finite("lipschitz", self.lipschitz)
         smoothing = self.as_smoothing()
-        finds_mu = self.mu is None and self.smoothing is not smoothing
+        finds_mu = self.mu is None and isinstance(self.smoothing, str)
         return {
             "smoothing": smoothing,
             "share": self.first_share if finds_mu else None,
@@ -144,6 +148,10 @@ class SVRG(Solver):
     def as_smoothing(self) -> Any:
         """The part; where mu is to be found, it is 1 there."""
         given = self.smoothing
+        if given is None:
+            if self.mu is not None:
+                raise ValueError("mu is for smoothing, and smoothing=None smooths nothing")
+            return Unsmoothed()
         if isinstance(given, str):
             check_choice("smoothing", given, SMOOTHINGS)
             mu = 1.0 if self.mu is None else self.mu
@@ -164,9 +172,9 @@ class Casimir(SVRG):
     ----------
     schedule : {"adaptive", "constant"}, default="adaptive"
         Whether each problem is smoothed less than the last one, or all alike.
-    smoothing : {"l2", "entropy"} or EntropySmoothing or L2Smoothing, default="l2"
+    smoothing : {"l2", "entropy"}, EntropySmoothing, L2Smoothing or None, default="l2"
         How hinges are smoothed: by the squares of a distribution over the best few outputs, or by the entropy of one
-        over all.
+        over all. None is for log-losses, which are smooth.
     mu : float or None, default=None
         How strongly, in units of the loss; at first, if it is to become less. None: such that it adds a hundredth of
         the hinge loss at w = 0, or a twentieth if it is to become less.
@@ -225,6 +233,8 @@ class Casimir(SVRG):
         check_choice("schedule", self.schedule, SCHEDULES)
         check_choice("warm_start", self.warm_start, WARM_STARTS)
         check_choice("stop", self.stop, ("budget", "gradient"))
+        if self.smoothing is None and self.schedule != "constant":
+            raise ValueError('schedule must be "constant" where smoothing is None: there is nothing to get weaker')
         by_gradient = self.stop == "gradient"
         budget = (np.inf if by_gradient else 1.0) if self.inner_budget is None else self.inner_budget
         check_positive("inner_budget", budget)
