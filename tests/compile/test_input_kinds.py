@@ -61,15 +61,19 @@ def test_what_is_compiled_ahead_is_all_that_is_needed(model, kind, seen):
 
 LIKELIHOODS = {"lbfgs"}
 EXPECTING = ["exponentiated_gradient", "partial_linearization"]
+SMOOTHING = ["svrg", "casimir"]
 WITHOUT_EXPECTATIONS = {("graph", "cut"), ("graph", "lp"), ("matching", "all"), ("box", "all"), ("pose", "all")}
+# no best few outputs, weights that must not be negative, no weights of features
+NOT_SMOOTHED = {("graph", "lp"), ("pose", "all"), ("graph", "cut"), ("chain", "kernel"), ("multiclass", "kernel")}
 
 
 def refused_by(model, kind):
-    """Solvers of log-losses by SVMs, all others by CRFs, and those that ask for expectations where there are none."""
+    """Solvers of log-losses by SVMs, those of hinges by CRFs, and those that ask for what is not there."""
     if model.endswith("_crf"):
-        return set(SOLVERS) - LIKELIHOODS - {"auto"}
-    missing = (model, kind.partition(",")[0]) in WITHOUT_EXPECTATIONS
-    return LIKELIHOODS | set(EXPECTING * missing)
+        return set(SOLVERS) - LIKELIHOODS - {"auto", *SMOOTHING}
+    form = model, kind.partition(",")[0]
+    missing = EXPECTING * (form in WITHOUT_EXPECTATIONS) + SMOOTHING * (form in NOT_SMOOTHED)
+    return LIKELIHOODS | set(missing)
 
 
 @pytest.mark.parametrize("model", RECIPES)

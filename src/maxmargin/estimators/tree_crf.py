@@ -26,9 +26,9 @@ class TreeCRF(LogLikelihood, TreeLabeling):
         For the solver "lbfgs" alone, which "auto" then is. Where features are scaled (see `scale`), it is that of
         weights of scaled features, as lam is.
     solver : str or solver object, default="auto"
-        How the objective is minimised: "auto", "lbfgs", or an object of `maxmargin.solvers` that takes log-losses, see
-        ``docs/crf.md``. "auto" takes accelerated steps on blocks, each to the distribution of its sample, drawn by
-        their gaps.
+        How the objective is minimised: "auto", "lbfgs", "svrg", "casimir", or an object of `maxmargin.solvers` for
+        log-losses, see ``docs/crf.md``. "auto" takes accelerated steps on blocks, each to the distribution of its
+        sample, drawn by their gaps.
     tol : float or None, default=None
         Stop when the certified duality gap is at most this. None: a hundredth of
         the objective.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,19 +91,13 @@ class Passes:
     def __init__(self, problem: Any, n_jobs: int | None):
         self.problem = problem
         self.n, self.dimension = n_blocks(problem), dimension(problem)
-        self.n_threads = min(count_threads(n_jobs), self.n) if runs_compiled(problem) else 1
+        self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
         self.work = new_work(problem)
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
 
-    @cached_property
-    def works(self) -> list[Any]:
-        """Scratch of each thread."""
-        return [self.work, *(new_work(self.problem) for _ in range(1, self.n_threads))]
-
     def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
-        bounds = np.linspace(0, self.n, self.n_threads + 1).astype(int).tolist()
-        on_ranges(self.n_threads, self.n_threads, lambda k, _: on_range(self.works[k], bounds[k], bounds[k + 1]))
+        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last))
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)

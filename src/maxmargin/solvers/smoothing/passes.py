@@ -131,9 +131,9 @@ def _pass(passes: Passes, smoothing: Any, mode: Any, snapshot: Snapshot, w: np.n
 
 
 class SmoothedObjective(NamedTuple):
-    """The smoothed objective at some weights.
+    """The smoothed objective at some weights, as :func:`smoothed_objective` finds it.
 
-    Attributes
+    Parameters
     ----------
     value : float
         ``lam/2 |w|^2`` and the smoothed hinges; NaN where a structure's `exp_oracle` does not tell the log of the sum.
@@ -141,6 +141,15 @@ class SmoothedObjective(NamedTuple):
         Its gradient.
     inexact : float
         Share of the samples whose `top_k` best outputs were not enough to know the smoothed hinge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import smoothed_objective
+    >>> from maxmargin.structures import L2Smoothing, make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> smoothed_objective(problem, np.zeros(15), 0.1, L2Smoothing(mu=0.1, top_k=1)).inexact  # two outputs are as good
+    1.0
     """
 
     value: float
