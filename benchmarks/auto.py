@@ -5,12 +5,15 @@ seconds and oracle calls over n, certificates included, medians over seeds, and 
 Frank-Wolfe with Frank-Wolfe, pairwise and away steps, batch Frank-Wolfe, cutting planes with one slack and with n,
 exponentiated gradient where there are expectations. A run that takes twice what `auto` took is stopped. Oracle calls
 count where the oracle is slow: matchings, boxes, relaxations, and a structure in Python that takes a millisecond.
-Last, one long sequence, which `auto` cuts into pieces: passes to 1e-2.
---quick takes slices of the data, one seed and goals down to 1e-2. Run: python -m benchmarks.auto [--quick]
+Last, one long sequence, which `auto` cuts into pieces: passes to 1e-2; and with all defaults, passes of `ChainSVM()`,
+and how many points it is behind the same text in its parts (words, sentences), each tested in its own form.
+--quick takes slices of the data, one seed and goals down to 1e-2.
+Run: python -m benchmarks.auto [--quick] [--seeds N] [data sets, "one sequence" among them]
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -21,14 +24,14 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
-from maxmargin import BoxSVM, GraphSVM, datasets
+from maxmargin import BoxSVM, ChainSVM, GraphSVM, datasets
 from maxmargin.solvers import CuttingPlane, ExponentiatedGradient, Solver, get_solver
 from maxmargin.structures import as_problem
 from maxmargin.structures.needs import Need
 from maxmargin.structures.verbs import offers
 
 from ._problems import chains_of, classes_of, scaled_graphs
-from ._report import Bar, arguments, finish
+from ._report import Bar, finish
 from ._trials import alignments, stacked
 from .graphs import strips
 from .slow_oracle import SlowChains
@@ -37,6 +40,7 @@ GOALS, SEEDS = (1e-1, 1e-2, 1e-3), 5
 MOST_SECONDS = 20.0  # of a run of auto
 MEAN, WORST = 1.1, 1.3  # auto over the best of the others
 LONG_PASSES = 100
+ONE_SEQUENCE = "one sequence"
 SHARE = 0.4  # lam n over the mean length, where features have a summed variance of 1
 OTHERS: dict[str, Solver] = {
     **{name: get_solver(name) for name in ("bcfw", "bcpfw", "bcafw", "fw")},
@@ -156,12 +160,7 @@ DATA = (
     Data("USPS", lambda n: under(classes_of(take(datasets.fetch_usps(), n)), (1e-2, 1e-3)), 500),
     Data("snakes", snakes, 60),
     Data("horses", horses, 40),
-    Data(
-        "word alignment",
-        lambda n: under(alignments(datasets.fetch_wordalign(), n).problem, (0.1, 0.01, 0.001)),
-        50,
-        True,
-    ),
+    Data("word alignment", aligned_words, 50, True),
     Data("BCCD", boxes, 20, True),
     Data("snakes, relaxed", relaxed_snakes, 5, True),
     Data("own structure", own_structure, 40, True),
@@ -240,21 +239,78 @@ def long_sequence(name: str, fetch: Callable[[], Any], n: int) -> Bar:
     return Bar(f"{name}, {length} labels as one sequence: passes to 1e-2", float(passes), LONG_PASSES)
 
 
+class Text(NamedTuple):
+    """What may be one sequence: training samples from the first on, one after the other."""
+
+    name: str
+    fetch: Callable[[], Any]
+    first: int
+    n: int
+    quick: bool = True
+
+
+TEXTS = (
+    Text("OCR-large", lambda: datasets.fetch_ocr("large"), 0, 264),
+    Text("OCR-large, others", lambda: datasets.fetch_ocr("large"), 3000, 270, False),
+    Text("OCR-small", lambda: datasets.fetch_ocr("small"), 0, 626),
+    Text("CoNLL-2000", datasets.fetch_conll2000, 0, 85),
+    Text("CoNLL-2000, more", datasets.fetch_conll2000, 0, 850, False),
+    Text("CoNLL-2000, all", datasets.fetch_conll2000, 0, 9000, False),
+)
+
+
+def with_defaults(text: Text, seeds: int) -> list[Bar]:
+    """The median of passes of one sequence, and what its score is behind that of its parts; all is left to defaults."""
+    data = text.fetch()
+    X, y = (part[text.first : text.first + text.n] for part in (data.X_train, data.y_train))
+    parts = ChainSVM(random_state=0).fit(X, y)
+    ones = [ChainSVM(random_state=seed).fit([stacked(X)], [np.concatenate(y)]) for seed in range(seeds)]
+    passes = [one.n_passes_ if one.status_ == "converged" else np.inf for one in ones]
+    score = np.median([one.score([stacked(data.X_test)], [np.concatenate(data.y_test)]) for one in ones])
+    behind = 100 * (parts.score(data.X_test, data.y_test) - score)
+    name = f"{text.name}, {sum(map(len, y))} labels as one sequence"
+    return [
+        Bar(f"{name}: passes with all defaults", float(np.median(passes)), LONG_PASSES),
+        Bar(f"{name}: points behind its parts", float(behind), 1.0),
+    ]
+
+
+def one_sequence(quick: bool, seeds: int) -> list[Bar]:
+    bars = [
+        long_sequence("OCR", lambda: datasets.fetch_ocr("large"), 264),
+        long_sequence("CoNLL-2000", datasets.fetch_conll2000, 85),
+    ]
+    if not quick:
+        bars.append(long_sequence("CoNLL-2000", datasets.fetch_conll2000, 9000))
+    for text in TEXTS:
+        if text.quick or not quick:
+            bars += with_defaults(text, seeds)
+    return bars
+
+
+def measured(data: Data, quick: bool, seeds: int) -> list[Bar]:
+    goals, n = (GOALS[:2], data.few) if quick else (GOALS, None)
+    ratios = np.array([row for case in data.cases(n) for row in compare(data, case, goals, seeds)])
+    bars = bars_of(data.name, "CPU s", ratios[:, 0])
+    if data.slow:
+        bars += bars_of(data.name, "oracle calls", ratios[:, 1])
+    return bars
+
+
 def main() -> None:
-    args = arguments(__doc__)
-    goals, seeds = (GOALS[:2], 1) if args.quick else (GOALS, SEEDS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a small version, under a minute")
+    parser.add_argument("--seeds", type=int, help="runs whose median counts")
+    names = [*(data.name for data in DATA), ONE_SEQUENCE]
+    parser.add_argument("sets", nargs="*", choices=[[], *names], help="data sets; all, where none is named")
+    args = parser.parse_args()
+    seeds = args.seeds or (1 if args.quick else SEEDS)
     bars = []
     for data in DATA:
-        ratios = np.array(
-            [row for case in data.cases(data.few if args.quick else None) for row in compare(data, case, goals, seeds)]
-        )
-        bars += bars_of(data.name, "CPU s", ratios[:, 0])
-        if data.slow:
-            bars += bars_of(data.name, "oracle calls", ratios[:, 1])
-    bars.append(long_sequence("OCR", lambda: datasets.fetch_ocr("large"), 264))
-    bars.append(long_sequence("CoNLL-2000", datasets.fetch_conll2000, 85))
-    if not args.quick:
-        bars.append(long_sequence("CoNLL-2000", datasets.fetch_conll2000, 9000))
+        if not args.sets or data.name in args.sets:
+            bars += measured(data, args.quick, seeds)
+    if not args.sets or ONE_SEQUENCE in args.sets:
+        bars += one_sequence(args.quick, seeds)
     finish(bars)
 
 

@@ -96,6 +96,15 @@ def test_defaults_run(monkeypatch, capsys):
     assert_runs("defaults", module, monkeypatch, capsys)
 
 
+@needs_data
+def test_crf_defaults_run(monkeypatch, capsys):
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    module = importlib.import_module("benchmarks.crf_defaults")
+    monkeypatch.setattr(module, "QUICK", {"dates": 20})
+    assert_runs("crf_defaults", module, monkeypatch, capsys)
+
+
 def assert_runs(name, module, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [name, "--quick"])
     with pytest.raises(SystemExit) as stop, threadpool_limits(1):  # as a benchmark run from the shell: few data

@@ -10,6 +10,7 @@ import numpy as np
 from maxmargin.metrics import box_iou, chunk_counts
 
 DRAWS = 1000
+HALVINGS = 200
 
 Counts = np.ndarray  # (n, 2): what is right, and of how many, of each sample; a score is the ratio of their sums
 Count = Callable[[Sequence[Any], Sequence[Any]], Counts]
@@ -58,6 +59,21 @@ def standard_error(counts: Counts) -> float:
 def surely_behind(ours: Counts, theirs: Counts) -> float:
     """By how many points we are behind at least, the lower end of a paired bootstrap's 95 % interval; below 0: not."""
     return float(np.quantile(drawn_scores(theirs) - drawn_scores(ours), 0.025))
+
+
+def behind_chosen(ours: Counts, tried: Sequence[Counts]) -> float:
+    """How far we are behind the best of those tried, which one half of the samples chooses, and the other judges.
+
+    The best of many by the very samples that judge it owes a part of its lead to chance; this is what is left of it, a
+    mean over random halves.
+    """
+    rng, lost = np.random.default_rng(0), []
+    for _ in range(HALVINGS):
+        order = rng.permutation(len(ours))
+        one, other = order[: len(order) // 2], order[len(order) // 2 :]
+        best = max(tried, key=lambda counts: score(counts[one]))
+        lost.append(score(best[other]) - score(ours[other]))
+    return float(np.mean(lost))
 
 
 def _as_set(links: Any) -> set[tuple[int, int]]:

@@ -26,6 +26,11 @@ def check_not_negative(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number >= 0, got {value!r}")
 
 
+def check_finite(name: str, value: float) -> None:
+    if not np.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+
+
 def check_count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be an integer >= 1, got {value!r}")

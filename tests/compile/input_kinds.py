@@ -15,14 +15,17 @@ import maxmargin
 from maxmargin import (
     Bipartite,
     BoxSVM,
+    ChainCRF,
     ChainSVM,
     ChainSVMCV,
+    GraphCRF,
     GraphSVM,
     MatchingSVM,
     MulticlassSVM,
     MulticlassSVMCV,
     PoseSVM,
     Proposals,
+    TreeCRF,
     TreeSVM,
 )
 from maxmargin._compile import Kernel, Reference, kernels
@@ -251,6 +254,30 @@ SAME: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
         "no edges": fit(GraphSVM(inference="lp"), graphs(edges=[]), Y),
         "one class": fit(GraphSVM(inference="lp"), graphs(), [0 * y for y in Y]),
     },
+    ("chain_crf", "dense"): {
+        PLAIN: fit(ChainCRF(), X, Y, ask=ALL_ANSWERS),
+        "odd": fit(ChainCRF(), each(odd), Y),
+        "many labels": fit(ChainCRF(), [x[:, :1] for x in X], list(np.resize(np.arange(15), (N, T)))),
+        "one class": fit(ChainCRF(), X, [0 * y for y in Y]),
+        "one position each": fit(ChainCRF(), [x[:1] for x in X], [[i % 2] for i in range(N)]),
+        "threads": fit(ChainCRF(n_jobs=2), X, Y),
+        "mask": fit(ChainCRF(transition_mask=odd(np.ones((K, K), bool))), X, Y),
+        "sample weights": fit(ChainCRF(), X, Y, sample_weight=frozen(np.arange(N, dtype=np.float32))),
+        "large lam": fit(ChainCRF(lam=1e4), X, Y),
+        "warm start": fit(ChainCRF(warm_start=True), X, Y, also=refitted),
+    },
+    ("chain_crf", "sparse"): {
+        PLAIN: fit(ChainCRF(), each(csr), Y),
+        "long indices": fit(ChainCRF(), each(lambda x: csr(x, np.int64)), Y),
+    },
+    ("tree_crf", "dense"): {
+        PLAIN: fit(TreeCRF(), trees(), Y),
+        "no edges": fit(TreeCRF(), trees(parents=[-1] * T), Y),
+    },
+    ("graph_crf", "edge features"): {
+        PLAIN: fit(GraphCRF(), graphs(edge_features=np.asarray), Y),
+        "float32": fit(GraphCRF(inference="junction"), graphs(edge_features=single), Y),
+    },
     ("matching", "all"): {
         PLAIN: fit(MatchingSVM(), TABLES, LINKS),
         "odd": fit(MatchingSVM(), [odd(single(x)) for x in TABLES], [frozen(np.array(y, np.int32)) for y in LINKS]),
@@ -295,6 +322,11 @@ PREPARED: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
     ("chain", "kernel"): {"path": path(ChainSVM(kernel="rbf", max_passes=3), X, Y)},
     ("multiclass", "dense"): {"cross-validation": fit(MulticlassSVMCV(cv=2, lams=(1.0, 0.1)), STACK, FLAT)},
     ("multiclass", "sparse"): {"path": path(MulticlassSVM(max_passes=3), csr(STACK), FLAT)},
+    ("chain_crf", "dense"): {
+        "path": path(ChainCRF(max_passes=3), X, Y),
+        "cross-validation": fit(ChainCRF(lam="cv"), X, Y),
+        "sparse weights": fit(ChainCRF(l1=0.1), X, Y),
+    },
     ("tree", "dense"): {"path": path(TreeSVM(max_passes=3), trees(), Y)},
     ("graph", "dense"): {"path": path(GraphSVM(inference="junction", max_passes=3), graphs(), Y)},
     ("graph", "cut"): {"path": path(GraphSVM(inference="cut", max_passes=3), graphs(), TWO)},

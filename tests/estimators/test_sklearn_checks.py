@@ -13,7 +13,7 @@ from sklearn.callback import FitCallback, ProgressBar, ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import ChainSVM, ChainSVMCV, MulticlassSVM, MulticlassSVMCV, regularization_path
+from maxmargin import ChainCRF, ChainSVM, ChainSVMCV, MulticlassSVM, MulticlassSVMCV, regularization_path
 from maxmargin.solvers import BlockFrankWolfe, FrankWolfe
 
 SOLVERS = pytest.mark.parametrize("solver", ["auto", "bcfw", "fw"])
@@ -36,8 +36,8 @@ THROUGH_THE_ORIGIN = (
 def expected_failures(estimator):
     if isinstance(estimator, MulticlassSVMCV):
         return expected_failures(MulticlassSVM())
-    if isinstance(estimator, ChainSVM):
-        weights = ("not_an_array", "list", "shape", "not_overwritten")
+    if isinstance(estimator, ChainSVM | ChainCRF):
+        weights = ("not_an_array", "list", "pandas_series", "shape", "not_overwritten")
         return {
             **{f"check_sample_weights_{name}": PER_SEQUENCE for name in weights},
             "check_all_zero_sample_weights_error": PER_SEQUENCE,
@@ -66,6 +66,9 @@ def expected_failures(estimator):
         MulticlassSVM(class_weight="balanced", tol=0.1),
         ChainSVM(),
         ChainSVM(lam=1.0, solver="fw", loss="hamming_sum", fit_intercept=False, fit_boundary=False),
+        ChainCRF(),
+        ChainCRF(lam=1.0, solver="lbfgs", fit_intercept=False, fit_boundary=False),
+        ChainCRF(lam=0.1, l1=0.01),
         MulticlassSVMCV(cv=2, tol=0.1),
         ChainSVMCV(cv=[([0], [0])], lams=[1.0], tol=0.1),  # the one sequence that a 2-d X is
     ],

@@ -170,7 +170,11 @@ MAKERS = {
 }
 WITHOUT_LIST = ("custom", "custom weighted", "complete", "complete weighted")  # no topk_oracle
 L2 = [name for name in MAKERS if name not in WITHOUT_LIST]
-LISTED_ONLY = ("cut", "cut weighted", "matching", "matching weighted", "box", "box weighted", "proposals")
+# links that keep whether labels differ know no expectations
+LISTED_ONLY = (
+    *("cut", "cut weighted", "matching", "matching weighted", "box", "box weighted", "proposals"),
+    *("tree potts graph", "cycle potts graph"),
+)
 ENTROPY = [name for name in L2 if name not in LISTED_ONLY]
 
 

@@ -80,7 +80,8 @@ def compile_models(
     Parameters
     ----------
     models : str or list of str, default="all"
-        "chain", "multiclass", "tree", "graph", "matching", "box", "pose", or "all" of them.
+        "chain", "multiclass", "tree", "graph", "chain_crf", "tree_crf", "graph_crf", "matching", "box", "pose", or
+        "all" of them.
     solvers : str or list of str, default="all"
         Names of solvers, as estimators take them, or "all"; "auto" is what estimators take unless told otherwise.
     n_jobs : int or None, default=None

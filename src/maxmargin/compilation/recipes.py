@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,6 +88,16 @@ def chains(convert: Callable[[list], list] = list) -> Iterator[Case]:
     return by_cost(estimators.ChainSVM(), convert, CHAIN_CV)
 
 
+def random_fields(estimator: Any, make_samples: Callable[[list], list] = list) -> Iterator[Case]:
+    yield Case(estimator, make_samples(nodes()), labels(), further=fit_field)
+
+
+def fit_field(estimator: Any, X: Any, y: Any) -> None:
+    follow_path(estimator, X, y)
+    clone(estimator).set_params(l1=0.01).fit(X, y)
+    clone(estimator).set_params(lam="cv").fit(X, y)
+
+
 def chains_of_dicts() -> Iterator[Case]:
     yield from chains(as_sparse)
     words = [[{"word": f"w{k}", "length": 1.0 + k} for k in one] for one in labels(3)]
@@ -96,6 +107,13 @@ def chains_of_dicts() -> Iterator[Case]:
 def chains_with_edges(convert: Callable[[list], list] = list) -> Iterator[Case]:
     edges = [x[1:] for x in nodes(2)]
     return by_cost(estimators.ChainSVM(), lambda samples: list(zip(convert(samples), edges, strict=True)))
+
+
+def chain_fields(convert: Callable[[list], list] = list, n_edge_features: int = 0) -> Iterator[Case]:
+    if not n_edge_features:
+        return random_fields(estimators.ChainCRF(), convert)
+    edges = [x[1:, :n_edge_features] for x in nodes()]
+    return random_fields(estimators.ChainCRF(), lambda samples: list(zip(convert(samples), edges, strict=True)))
 
 
 def chains_by_kernel() -> Iterator[Case]:
@@ -116,6 +134,12 @@ def graphs(inference: str, convert: Callable[[list], list] = list, n_edge_featur
     if inference == "cut":  # is for two labels
         return iter([Case(estimator, make_samples(nodes()), labels())])
     return by_cost(estimator, make_samples)
+
+
+def node_fields(
+    cls: Any, links: list, convert: Callable[[list], list] = list, n_edge_features: int = 0
+) -> Iterator[Case]:
+    return random_fields(cls(), _with_links(links, convert, n_edge_features))
 
 
 def _with_links(links: list, convert: Callable[[list], list], n_edge_features: int) -> Callable[[list], list]:
@@ -147,6 +171,15 @@ def poses() -> Iterator[Case]:
     yield Case(estimators.PoseSVM(parents=[-1]), X, [[(1, 1)]] * N, solvers=("auto",))  # no springs, no bounds
 
 
+def by_features(make_cases: Callable[..., Iterator[Case]]) -> dict[str, Callable[[], Iterator[Case]]]:
+    return {
+        "dense": make_cases,
+        "sparse": partial(make_cases, as_sparse),
+        "edge features": partial(make_cases, n_edge_features=2),
+        "sparse, edge features": partial(make_cases, as_sparse, n_edge_features=2),
+    }
+
+
 RECIPES: dict[str, dict[str, Callable[[], Iterator[Case]]]] = {
     "chain": {
         "dense": chains,
@@ -160,12 +193,7 @@ RECIPES: dict[str, dict[str, Callable[[], Iterator[Case]]]] = {
         "sparse": lambda: classes(sp.csr_matrix),
         "kernel": lambda: classes(kernel="rbf"),
     },
-    "tree": {
-        "dense": trees,
-        "sparse": lambda: trees(as_sparse),
-        "edge features": lambda: trees(n_edge_features=2),
-        "sparse, edge features": lambda: trees(as_sparse, n_edge_features=2),
-    },
+    "tree": by_features(trees),
     "graph": {
         "dense": lambda: graphs("junction"),
         "sparse": lambda: graphs("junction", as_sparse),
@@ -177,6 +205,9 @@ RECIPES: dict[str, dict[str, Callable[[], Iterator[Case]]]] = {
         "lp, sparse": lambda: graphs("lp", as_sparse),
         "lp, edge features": lambda: graphs("lp", n_edge_features=2),
     },
+    "chain_crf": by_features(chain_fields),
+    "tree_crf": by_features(partial(node_fields, estimators.TreeCRF, PARENTS)),
+    "graph_crf": by_features(partial(node_fields, estimators.GraphCRF, RING)),
     "matching": {"all": matchings},
     "box": {"all": boxes},
     "pose": {"all": poses},
@@ -209,7 +240,7 @@ def _run_case(case: Case, solvers: Sequence[str]) -> Iterator[str]:
             continue
         for lam in LAMS:
             model = clone(estimator).set_params(lam=lam).fit(case.X, case.y)
-        _ask(model, case.X)
+        _ask(model, case)
         if solver == "auto":
             case.further(estimator, case.X, case.y)
 
@@ -222,7 +253,9 @@ def takes(estimator: Any, case: Case) -> bool:
     return keeps_bounds and solver.requires() <= offers(as_problem(encoded.problem))
 
 
-def _ask(model: Any, X: Any) -> None:
+def _ask(model: Any, case: Case) -> None:
     for name, arguments in QUESTIONS.items():
         if hasattr(model, name):
-            getattr(model, name)(X, *arguments)
+            getattr(model, name)(case.X, *arguments)
+    if hasattr(model, "log_likelihood"):
+        model.log_likelihood(case.X, case.y)

@@ -4,8 +4,10 @@ from ._encoded import Encoded
 from ._scaling import Scaling
 from .box import BoxSVM
 from .chain import ChainSVM
+from .chain_crf import ChainCRF
 from .cv import ChainSVMCV, MulticlassSVMCV
 from .graph import GraphSVM
+from .graph_crf import GraphCRF
 from .inputs.boxes import Proposals
 from .inputs.graphs import Graph, Tree
 from .inputs.matchings import Bipartite
@@ -14,15 +16,18 @@ from .multiclass import MulticlassSVM
 from .path import EstimatorPath, lam_grid, regularization_path
 from .pose import PoseSVM
 from .tree import TreeSVM
+from .tree_crf import TreeCRF
 
 __all__ = [
     "Bipartite",
     "BoxSVM",
+    "ChainCRF",
     "ChainSVM",
     "ChainSVMCV",
     "Encoded",
     "EstimatorPath",
     "Graph",
+    "GraphCRF",
     "GraphSVM",
     "MatchingSVM",
     "MulticlassSVM",
@@ -31,6 +36,7 @@ __all__ = [
     "Proposals",
     "Scaling",
     "Tree",
+    "TreeCRF",
     "TreeSVM",
     "lam_grid",
     "regularization_path",

@@ -15,7 +15,7 @@ from sklearn.callback import CallbackSupportMixin
 from .._parameters import check_verbose, count_threads
 from ..solvers import Record, Result, Solver
 from ..solvers.report import certificate_html, certificate_rows
-from ..solvers.tolerance import as_goal
+from ..solvers.tolerance import Goal, as_goal
 from ..structures.fingerprint import fingerprint
 from ._callbacks import as_callback
 from ._encoded import Encoded
@@ -132,7 +132,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         result = solver.solve(
             encoded.problem,
             lam,
-            tol=self.tol,
+            tol=self._goal,
             max_passes=self.max_passes,
             max_seconds=self.max_seconds,
             callbacks=[tell_callbacks],
@@ -146,7 +146,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             attributes["_state"] = None
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
         self._become(attributes)
-        warn_of(result, lam, as_goal(self.tol).at(result.primal))
+        warn_of(result, lam, self._goal.at(result.primal))
 
     def _cross_validated(self, X: Any, y: Any, **given: Any) -> dict[str, Any]:
         """The lam of cross-validation, and what was seen of others."""
@@ -155,6 +155,11 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         from ._path_cv import choose_lam  # knows estimators itself
 
         return choose_lam(self, X, y, **{name: value for name, value in given.items() if value is not None})
+
+    @property
+    def _goal(self) -> Goal:
+        """How large the gap may be."""
+        return as_goal(self.tol)
 
     def _regularization(self, encoded: Encoded) -> Any:
         return encoded.units.lam if self.lam is None else self.lam

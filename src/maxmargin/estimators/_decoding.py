@@ -9,7 +9,14 @@ import numpy as np
 
 from .._parameters import count_threads
 from .._threads import on_ranges
-from ..structures.pairwise import decode, decode_marginals, decode_max_marginals, decode_top, decoding_work
+from ..structures.pairwise import (
+    decode,
+    decode_log_probabilities,
+    decode_marginals,
+    decode_max_marginals,
+    decode_top,
+    decoding_work,
+)
 
 
 class Scored(NamedTuple):
@@ -75,3 +82,10 @@ class Scored(NamedTuple):
         out, logs = np.zeros(self.n_sites * self.n_labels), np.empty(len(self.sites.offsets) - 1)
         self.run(decode_marginals, temperature, out, logs)
         return out.reshape(-1, self.n_labels), logs
+
+    def log_probabilities(self, labels: np.ndarray) -> np.ndarray:
+        """Of given labelings, one a sample: (n,), samples without a site included, whose only labeling is certain."""
+        found, every = np.empty(len(self.sites.offsets) - 1), np.zeros(len(self.bounds) - 1)
+        self.run(decode_log_probabilities, labels, found)
+        every[self.present] = found
+        return every

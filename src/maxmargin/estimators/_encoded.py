@@ -12,6 +12,8 @@ from sklearn.base import clone
 from ..solvers import Solver, get_solver
 from ._scaling import Units
 
+SPARSE = "lbfgs"  # the solver for an L1 penalty
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -31,6 +33,8 @@ class Encoded:
         Attributes from the flat weights.
     positive : array of int or None
         Indices of weights that must be >= 0, or the problem could not be solved.
+    l1 : float
+        Penalty of the sum of absolute weights.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class Encoded:
     fitted: dict[str, Any]
     unpack: Callable[[np.ndarray], dict[str, Any]]
     positive: np.ndarray | None = None
+    l1: float = 0.0
 
     def attributes(self, w: np.ndarray) -> dict[str, Any]:
         """What a model with these weights has, but for its certificate."""
@@ -72,7 +77,7 @@ class Encoded:
         return model
 
     def solver(self, solver: Any = "auto") -> Solver:
-        """The solver itself, or the one that a name means, with the bounds that the problem needs.
+        """The solver itself, or the one that a name means, with the bounds and the penalty that go with the problem.
 
         Parameters
         ----------
@@ -82,6 +87,8 @@ class Encoded:
         -------
         solver : Solver
         """
+        if self.l1:
+            return self._with_penalty(solver)
         chosen = get_solver(solver, self.problem)
         if self.positive is None:
             return chosen
@@ -92,3 +99,14 @@ class Encoded:
         if not (chosen.lower is None and chosen.upper is None and chosen.positive is None):
             raise ValueError("weights are kept >= 0 here: leave lower, upper and positive of the solver out")
         return clone(chosen).set_params(positive=self.positive)
+
+    def _with_penalty(self, solver: Any) -> Solver:
+        chosen = get_solver(SPARSE if isinstance(solver, str) and solver == "auto" else solver, self.problem)
+        if "l1" not in chosen.get_params():
+            raise ValueError(
+                f'l1={self.l1:g} is for solver="{SPARSE}", which "auto" then is: {type(chosen).__name__} has no such '
+                "penalty"
+            )
+        if chosen.l1:
+            raise ValueError("l1 is given by the estimator: leave it out of the solver")
+        return clone(chosen).set_params(l1=self.l1)

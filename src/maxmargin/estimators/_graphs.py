@@ -9,31 +9,40 @@ from typing import Any, Self
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from ..structures.graphs import Method
+from ..structures.graphs import Method, Trees
 from ..structures.pairwise import make_pairwise_problem, make_sites
 from ._decoding import Scored
 from ._encoded import Encoded
 from ._labeling import LabelingEstimator
-from ._scaling import mean_largest_loss, normalizes, units_of_sites
+from ._scaling import units_of_sites
 from ._weights import as_weights
 from .inputs.arrays import rows_of, take
-from .inputs.graphs import Graph, Split, Tree, numbered, refuse_edges_of_nothing, split_samples
+from .inputs.graphs import (
+    GRAPHS,
+    TREES,
+    Graph,
+    Split,
+    Tree,
+    numbered,
+    refuse_edges_of_nothing,
+    split_samples,
+    stack_edge_features,
+    stack_edges,
+    stack_heads,
+)
 from .inputs.labels import encode_labels, stack_labels
 from .inputs.masks import read_pair_mask
 from .inputs.sequences import new_vectorizer, stack_sequences
-from .inputs.weights import check_sample_weight, label_costs
+from .inputs.weights import check_sample_weight
 
 
-class GraphLabeling(LabelingEstimator):
-    """What `TreeSVM` and `GraphSVM` share: all but how edges are given and searched."""
+class NodeLabeling(LabelingEstimator):
+    """What estimators of the labels of nodes share: all but how edges are given and searched, and what is minimised."""
 
     kind: type[Tree] | type[Graph]  # of a sample
     transition_mask_: np.ndarray | None
-    loss: str | None
-    class_weight: Any
     fit_intercept: bool
     transition_mask: Any
-    cost_matrix: Any
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -94,8 +103,7 @@ class GraphLabeling(LabelingEstimator):
         return method, plan, matrix
 
     def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
-        normalize, words = normalizes(self), self._words
-        split = split_samples(X, self.kind)
+        split, words = split_samples(X, self.kind), self._words
         vectorizer = new_vectorizer(split.features)
         given = stack_sequences(split.features, vectorizer=vectorizer, estimator=type(self).__name__, words=words)
         labels = stack_labels(y, given.offsets, words=words)
@@ -114,10 +122,9 @@ class GraphLabeling(LabelingEstimator):
             rows.shape[1], n_labels, intercept=bool(self.fit_intercept), n_edge_features=n_edge_features
         )
         lengths = np.diff(offsets)
-        costs = label_costs(self.cost_matrix, self.class_weight, classes, codes, np.repeat(weight, lengths))
-        worst = mean_largest_loss(costs.max(axis=1)[codes], offsets, normalize, weight)
+        losses = self._losses(classes, codes, offsets, weight)
         edges = None if edge_matrix is None else (edge_matrix, np.diff(plan.edge_offsets))
-        units = units_of_sites(self, rows, lengths, weight, worst, edges)
+        units = units_of_sites(self, rows, lengths, weight, losses.lam, losses.largest, edges)
         scaling = units.scaling
         problem = make_pairwise_problem(
             make_sites(scaling.apply(rows), offsets, intercept=layout.intercept, boundary=layout.boundary),
@@ -125,8 +132,8 @@ class GraphLabeling(LabelingEstimator):
             plan,
             codes,
             n_labels,
-            normalize=normalize,
-            cost=costs / scaling.loss,
+            normalize=losses.normalize,
+            cost=losses.cost / scaling.loss,
             sample_weight=weight,
         )
         fitted = {
@@ -138,7 +145,8 @@ class GraphLabeling(LabelingEstimator):
             **self._chosen(method),
         }
         unpack = partial(as_weights, layout, scaling)
-        return Encoded(self, method.make_problem(problem), units, fitted, unpack, layout.positive)
+        posed = self._posed(method.make_problem(problem))
+        return Encoded(self, posed, units, fitted, unpack, layout.positive, self._penalty)
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         self._check_fitted()
@@ -168,3 +176,41 @@ class GraphLabeling(LabelingEstimator):
         sites = make_sites(given.rows, offsets, intercept=layout.intercept, boundary=layout.boundary)
         links = method.make_links(plan, n_labels, self.transition_mask_, edge_matrix)
         return Scored(sites, links, plan, learned.laid_out(layout), n_labels, self.n_jobs, given.offsets), False
+
+
+class TreeLabeling(NodeLabeling):
+    """What `TreeSVM` and `TreeCRF` share: all but what they minimise."""
+
+    kind = Tree
+    _words = TREES
+
+    @property
+    def _method(self) -> Method:
+        return Trees()
+
+    def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
+        return stack_heads(links, offsets)
+
+    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
+        matrix = stack_edge_features(features, np.diff(plan.offsets), n_features)
+        first = np.repeat(plan.offsets[:-1], np.diff(plan.edge_offsets))
+        return matrix[first + plan.tail]  # an edge goes from a node to its parent
+
+
+class GraphLabeling(NodeLabeling):
+    """What `GraphSVM` and `GraphCRF` share: all but what they minimise and how labelings may be found."""
+
+    kind = Graph
+    _words = GRAPHS
+    inference: str
+    inference_: str
+    max_width: int
+
+    def _chosen(self, method: Method) -> dict[str, Any]:
+        return {"inference_": method.name}
+
+    def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
+        return stack_edges(links)
+
+    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
+        return stack_edge_features(features, np.diff(plan.edge_offsets), n_features)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -26,6 +26,15 @@ from .inputs.weights import check_sample_weight
 def answers(question: str) -> Any:
     """Decorates a method that only those estimators have whose inference answers the question."""
     return available_if(lambda model: question in model._answers)
+
+
+class Losses(NamedTuple):
+    """What wrong labels cost where a problem is made, and what ``lam=None`` follows from."""
+
+    cost: np.ndarray  # (K, K)
+    normalize: bool  # whether the loss of a sample is divided by the number of its sites
+    largest: float  # the mean over samples of the largest loss: its unit
+    lam: float  # of one sample, in units
 
 
 class LabelingEstimator(NamedWeights, MaxMarginEstimator):
@@ -52,6 +61,19 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
         """As scikit-learn does, which takes a while: a short sentence would feel it."""
         if not hasattr(self, "classes_"):
             check_is_fitted(self)
+
+    @abstractmethod
+    def _losses(self, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray) -> Losses:
+        """What wrong labels cost, given the true ones and the weights of samples."""
+
+    @abstractmethod
+    def _posed(self, problem: Any) -> Any:
+        """What is minimised over the samples of a problem, as solvers take it."""
+
+    @property
+    def _penalty(self) -> float:
+        """That of the sum of absolute weights."""
+        return 0.0
 
     @abstractmethod
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
@@ -121,7 +143,8 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
     def predict_marginals(self, X: Any, temperature: float | None = None, lengths: Any = None) -> Any:
         """Find probabilities of the labels of every site, where ``p(y) ~ exp(score(y) / temperature)``.
 
-        Max-margin learning does not fit probabilities: they rank, and mean what they say after `calibrate`.
+        Those of a CRF are what it has learned. Max-margin learning does not fit probabilities: those of an SVM rank,
+        and mean what they say after `calibrate`.
 
         Parameters
         ----------

@@ -19,6 +19,7 @@ from .inputs.weights import check_loss
 # lam of one sample with one position, for features of spread 1 and losses of 1; n samples of T positions have T/n
 # times that. Best values lie between a third and three times it on most data sets, and scores change little in between.
 LAM_OF_ONE = 0.5
+LAM_OF_LOG_LOSS = 0.05  # of one sample of any size, for features of spread 1: docs/crf.md
 
 ROWS_AT_ONCE = 4096  # whose deviations are held at a time
 ROUNDING = 1e-14  # of a variance, relative to the square of the mean
@@ -151,14 +152,14 @@ def settle_units(
     estimator: Any,
     matrices: Sequence[Any],
     row_weights: Sequence[np.ndarray],
-    size: float,
+    lam: float,
     weight: np.ndarray,
     *,
     loss: float = 1.0,
     center: bool = False,
     edges: float = 1.0,
 ) -> Units:
-    """Choose units for the features of all samples, given the mean size of samples and their mean largest loss.
+    """Choose units for the features of all samples, given the lam of one sample in units and their mean largest loss.
 
     Where `scale` says no, features and losses stay as they are; the lam that then suits the features alone follows.
     """
@@ -167,7 +168,7 @@ def settle_units(
         return Units(PLAIN, np.nan)
     spread, loss = spread_of(matrices, row_weights), usable(loss)
     features = usable(spread.width)
-    lam = LAM_OF_ONE * size / effective_count(weight)
+    lam = lam / effective_count(weight)
     if not scaled:
         return Units(PLAIN, lam * features**2 / loss)
     centered = (
@@ -184,6 +185,7 @@ def units_of_sites(
     matrix: Any,
     counts: np.ndarray,
     weight: np.ndarray,
+    lam: float,
     loss: float,
     edges: tuple[Any, np.ndarray] | None = None,
 ) -> Units:
@@ -195,7 +197,7 @@ def units_of_sites(
         estimator,
         [matrix],
         [np.repeat(weight, counts)],
-        float(np.average(counts, weights=weight)),
+        lam,
         weight,
         loss=loss,
         center=bool(estimator.fit_intercept),

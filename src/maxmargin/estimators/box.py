@@ -24,7 +24,7 @@ from ..structures.boxes import (
 from ..structures.known import KnownProblem
 from ._base import MaxMarginEstimator, by_sample
 from ._encoded import Encoded
-from ._scaling import settle_units
+from ._scaling import LAM_OF_ONE, settle_units
 from ._weights import as_attributes
 from .inputs.arrays import take
 from .inputs.boxes import check_inside, check_n_words, check_overlap, read_box_samples, read_boxes
@@ -191,7 +191,7 @@ class BoxSVM(MaxMarginEstimator):
             self,
             matrices,
             [np.full(matrix.shape[0], one) for matrix, one in zip(matrices, weight, strict=True)],
-            1.0,
+            LAM_OF_ONE,
             weight,
             center=bool(self.fit_intercept) and kind.has_intercept,
         )

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-import numpy as np
-from sklearn.callback import with_callbacks
-
-from ..structures.masks import TransitionMask
-from ..structures.pairwise import PairwiseWeights, make_chain_problem, make_chains
-from ..structures.rows import count_weight_rows
-from ._decoding import Scored
-from ._encoded import Encoded
-from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
-from ._labeling import LabelingEstimator
-from ._scaling import mean_largest_loss, normalizes, units_of_sites
-from ._weights import Learned, as_weights
-from .inputs.arrays import rows_of, take
-from .inputs.graphs import stack_edge_features
-from .inputs.labels import encode_labels, stack_labels
-from .inputs.masks import read_transition_mask
-from .inputs.sequences import new_vectorizer, split_chains, stack_sequences
-from .inputs.weights import check_sample_weight, label_costs
+from ._chains import ChainLabeling
+from ._losses import HingeLoss
 
 
-class ChainSVM(LabelingEstimator):
+class ChainSVM(HingeLoss, ChainLabeling):
     """Linear-chain structured SVM for sequence labelling.
 
     Learns node weights, transitions and biases by minimising ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)`` with the
@@ -166,20 +149,6 @@ class ChainSVM(LabelingEstimator):
     ((8,), (10, 10))
     """
 
-    boundary_ = Learned()
-    transition_mask_: TransitionMask
-    loss: str | None
-    class_weight: Any
-    fit_intercept: bool
-    fit_boundary: bool
-    transition_mask: Any
-    cost_matrix: Any
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
-    _kernel: KernelFunction | None
-
     def __init__(
         self,
         lam: float | str | None = None,
@@ -205,115 +174,3 @@ class ChainSVM(LabelingEstimator):
         coef0: float = 0.0,
     ):
         self._keep(locals())
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> ChainSVM:
-        """Learn from sequences.
-
-        Parameters
-        ----------
-        X : list of arrays or sparse matrices of shape (T, F)
-            Or lists of T feature dicts each, or one stacked matrix with `lengths`. With features of transitions: a list
-            of tuples (features, edge_features), the latter of shape (T - 1, E), dense or sparse.
-        y : list of T labels each
-            Strings or integers; or one flat array with a stacked X.
-        sample_weight : array of shape (n,) or None, default=None
-            One weight a sample; an integer weight equals repetition, 0 removal.
-        lengths : array of int or None, default=None
-            The lengths of the sequences of a stacked X; None: it is a single sequence.
-
-        Returns
-        -------
-        self : ChainSVM
-        """
-        self._fit(X, y, sample_weight=sample_weight, lengths=lengths)
-        return self
-
-    def encode(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Encoded:
-        normalize = normalizes(self)
-        features, edge_features = split_chains(X)
-        vectorizer = new_vectorizer(features)
-        given = stack_sequences(features, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
-        labels = stack_labels(y, given.offsets)
-        edge_matrix = _edge_matrix(edge_features, given.lengths)
-        weight = check_sample_weight(sample_weight, len(given.lengths))
-        kept = np.flatnonzero(weight)
-        positions = rows_of(given.lengths, kept)
-        rows, offsets, _ = given.take(kept)
-        labels, weight = take(labels, positions), take(weight, kept)
-        if edge_matrix is not None:
-            edge_matrix = take(edge_matrix, rows_of(given.lengths - 1, kept))
-
-        codes, classes = encode_labels(labels, offsets)
-        mask = read_transition_mask(self.transition_mask, classes, codes, offsets, kept)
-        function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
-        matrix: Any = rows if function is None else kernel_rows(function, rows, positions, int(given.offsets[-1]))
-        lengths = np.diff(offsets)
-        costs = label_costs(self.cost_matrix, self.class_weight, classes, codes, np.repeat(weight, lengths))
-        worst = mean_largest_loss(costs.max(axis=1)[codes], offsets, normalize, weight)
-        edges = None if edge_matrix is None else (edge_matrix, lengths - 1)
-        units = units_of_sites(self, matrix, lengths, weight, worst, edges)
-        scaling = units.scaling
-        matrix = scaling.apply(rows) if function is None else scaling.apply_to_kernel(matrix, function.makes_values)
-        n_edge_features = None if edge_matrix is None else edge_matrix.shape[1]
-        layout = PairwiseWeights(
-            count_weight_rows(matrix),
-            len(classes),
-            bool(self.fit_intercept),
-            bool(self.fit_boundary),
-            n_edge_features or 0,
-        )
-        problem = make_chain_problem(
-            matrix,
-            offsets,
-            codes,
-            len(classes),
-            intercept=layout.intercept,
-            boundary=layout.boundary,
-            normalize=normalize,
-            cost=costs / scaling.loss,
-            sample_weight=weight,
-            mask=mask,
-            edge_matrix=scaling.apply_to_edges(edge_matrix),
-        )
-        if function is None:
-            unpack = partial(as_weights, layout, scaling)
-        else:
-            unpack = partial(unpack_kernel, function, rows, positions, layout, scaling)
-        fitted = {
-            "classes_": classes,
-            "n_features_in_": rows.shape[1],
-            "n_edge_features_in_": n_edge_features,
-            "vectorizer_": vectorizer,
-            "transition_mask_": mask,
-            "_kernel": function,
-        }
-        return Encoded(self, problem, units, fitted, unpack)
-
-    def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
-        self._check_fitted()
-        features, edge_features = split_chains(X)
-        if not (isinstance(features, (list, tuple)) and not features):  # nothing comes with nothing
-            self._check_edge_features(edge_features)
-        given = stack_sequences(
-            features,
-            lengths,
-            n_features=self.n_features_in_,
-            vectorizer=self.vectorizer_,
-            estimator=type(self).__name__,
-        )
-        layout: Any = self._weights.layout
-        parts = make_chains(
-            given.rows if self._kernel is None else kernel_scores(self, given.matrix),
-            np.unique(given.offsets),  # without sequences of no position
-            intercept=layout.intercept,
-            boundary=layout.boundary,
-            mask=self.transition_mask_,
-            edge_matrix=_edge_matrix(edge_features, given.lengths, self.n_edge_features_in_),
-        )
-        w = self._weights.laid_out(layout)
-        return Scored(*parts, w, layout.n_labels, self.n_jobs, given.offsets), given.flat
-
-
-def _edge_matrix(edge_features: list[Any] | None, lengths: np.ndarray, n_features: int | None = None) -> Any:
-    return None if edge_features is None else stack_edge_features(edge_features, np.maximum(lengths - 1, 0), n_features)

@@ -11,7 +11,7 @@ from ..structures.graphs import BOUNDS, GRAPH_METHODS, Method
 from ..structures.relaxed import relax_samples
 from ._graphs import GraphLabeling
 from ._labeling import answers
-from .inputs.graphs import GRAPHS, Graph, stack_edge_features, stack_edges
+from ._losses import HingeLoss
 from .inputs.labels import unstack
 
 
@@ -36,7 +36,7 @@ class Relaxation(NamedTuple):
     integral: np.ndarray
 
 
-class GraphSVM(GraphLabeling):
+class GraphSVM(HingeLoss, GraphLabeling):
     """Structured SVM for the labels of the nodes of given graphs.
 
     Learns node weights, a weight for each pair of labels along an edge, and weights of edge features, by minimising
@@ -171,12 +171,6 @@ class GraphSVM(GraphLabeling):
     [['a', 'b', 'a', 'b'], ['b', 'a', 'b', 'a']]
     """
 
-    kind = Graph
-    _words = GRAPHS
-    inference: str
-    inference_: str
-    max_width: int
-
     def __init__(
         self,
         lam: float | str | None = None,
@@ -210,15 +204,6 @@ class GraphSVM(GraphLabeling):
     def _settled(self) -> Method:
         known = self.inference == "auto" and "inference_" in vars(self)
         return GRAPH_METHODS[self.inference_](self.max_width) if known else self._method
-
-    def _chosen(self, method: Method) -> dict[str, Any]:
-        return {"inference_": method.name}
-
-    def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
-        return stack_edges(links)
-
-    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
-        return stack_edge_features(features, np.diff(plan.edge_offsets), n_features)
 
     @answers(BOUNDS)
     def relaxation(self, X: Any) -> Relaxation:

@@ -14,7 +14,7 @@ from ..structures.known import KnownProblem
 from ..structures.matching import Matchings, best_links, pair_max_marginals, pair_scores, top_links
 from ._base import MaxMarginEstimator, by_sample
 from ._encoded import Encoded
-from ._scaling import settle_units
+from ._scaling import LAM_OF_ONE, settle_units
 from ._weights import as_attributes
 from .inputs.arrays import take
 from .inputs.matchings import as_numbers, leave_out, read_candidates, read_ignored, read_links
@@ -196,7 +196,7 @@ class MatchingSVM(MaxMarginEstimator):
             self,
             matrices,
             [np.full(matrix.shape[0], one) for matrix, one in zip(matrices, weight, strict=True)],
-            float(np.average(sizes, weights=weight)),
+            LAM_OF_ONE * float(np.average(sizes, weights=weight)),
             weight,
             loss=float(cost.max() * (1.0 if normalize else np.average(sizes, weights=weight))),
             center=bool(self.fit_intercept),

@@ -21,7 +21,7 @@ from ..structures.weights import MulticlassWeights, Weights
 from ._base import MaxMarginEstimator
 from ._encoded import Encoded
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
-from ._scaling import units_of_sites
+from ._scaling import LAM_OF_ONE, units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import as_any_array, read_target, refuse_mask, take
 from .inputs.sparse import read_csr, stack_csr
@@ -217,7 +217,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         matrix: Any = rows if function is None else kernel_rows(function, rows, kept, given.shape[0])
         cost = label_costs(self.cost_matrix, None, classes, codes, weight)
         worst = float(np.average(cost.max(axis=1)[codes], weights=weight))
-        units = units_of_sites(self, matrix, np.ones(len(codes), np.int64), weight, worst)
+        units = units_of_sites(self, matrix, np.ones(len(codes), np.int64), weight, LAM_OF_ONE, worst)
         scaling = units.scaling
         matrix = scaling.apply(rows) if function is None else scaling.apply_to_kernel(matrix, function.makes_values)
         layout = MulticlassWeights(count_weight_rows(matrix), len(classes), bool(self.fit_intercept))

@@ -15,7 +15,6 @@ from ..solvers.path.path import Callback
 from ..solvers.path.rules import ApproximatePath, Grid
 from ..solvers.path.runs import Effort, Run, certified
 from ..solvers.result import COLUMNS
-from ..solvers.tolerance import as_goal
 from ._base import MaxMarginEstimator, certificate_of
 
 if TYPE_CHECKING:
@@ -318,7 +317,7 @@ def lam_grid(
     >>> path.breakpoints
     array([1. , 0.1])
     """
-    rule = on_grid(lams, as_goal(estimator.tol).at(1.0) if tol is None else tol)
+    rule = on_grid(lams, estimator._goal.at(1.0) if tol is None else tol)
     path = EstimatorPath(estimator, X, y, rule, certified, solver=solver, warm=warm_start, **given)
     path.path.walk(callbacks, int(estimator.verbose))
     return path

@@ -15,7 +15,7 @@ from ..structures.pose import Poses, Springs, make_pose_model, truncated_distanc
 from ..structures.relations import steadiest_tree
 from ._base import MaxMarginEstimator, by_sample
 from ._encoded import Encoded
-from ._scaling import settle_units
+from ._scaling import LAM_OF_ONE, settle_units
 from ._weights import as_attributes
 from .inputs.arrays import take
 from .inputs.poses import check_parents, read_grids, read_positions, read_radius
@@ -185,7 +185,7 @@ class PoseSVM(MaxMarginEstimator):
             self,
             [grid.features for grid in grids],
             [np.full(len(grid.features), one) for grid, one in zip(grids, weight, strict=True)],
-            positions.shape[1],
+            LAM_OF_ONE * positions.shape[1],
             weight,
         )
         grids = [grid._replace(features=units.scaling.apply(grid.features)) for grid in grids]

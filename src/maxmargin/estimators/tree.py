@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..structures.graphs import Method, Trees
-from ._graphs import GraphLabeling
-from .inputs.graphs import TREES, Tree, stack_edge_features, stack_heads
+from ._graphs import TreeLabeling
+from ._losses import HingeLoss
 
 
-class TreeSVM(GraphLabeling):
+class TreeSVM(HingeLoss, TreeLabeling):
     """Structured SVM for the labels of the nodes of given rooted trees or forests.
 
     Learns node weights, a weight for each pair of labels of a node and its parent, and weights of edge features, by
@@ -128,9 +125,6 @@ class TreeSVM(GraphLabeling):
     [['a', 'b', 'b', 'a'], ['b', 'a', 'a', 'b']]
     """
 
-    kind = Tree
-    _words = TREES
-
     def __init__(
         self,
         lam: float | str | None = None,
@@ -151,15 +145,3 @@ class TreeSVM(GraphLabeling):
         cost_matrix: Any = None,
     ):
         self._keep(locals())
-
-    @property
-    def _method(self) -> Method:
-        return Trees()
-
-    def _stack_edges(self, links: list[Any], offsets: np.ndarray) -> Any:
-        return stack_heads(links, offsets)
-
-    def _edge_matrix(self, plan: Any, features: list[Any], n_features: int | None) -> Any:
-        matrix = stack_edge_features(features, np.diff(plan.offsets), n_features)
-        first = np.repeat(plan.offsets[:-1], np.diff(plan.edge_offsets))
-        return matrix[first + plan.tail]  # an edge goes from a node to its parent

@@ -53,6 +53,16 @@ def find_max_marginals(plan, i, node, edge, scratch, out):
 
 
 @verb
+def needs_submodular(plan):
+    """Whether labelings are found only where edges do not favour labels that differ; by default any scores will do."""
+
+
+@implements(needs_submodular, object)
+def _(plan):
+    return False
+
+
+@verb
 def can_sum(plan):
     """Whether a plan knows marginals. A plan that does says so."""
 

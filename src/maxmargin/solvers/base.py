@@ -17,7 +17,7 @@ from .box import make_box
 from .driver import Callback, Limits, as_callbacks, drive
 from .engine import Engine
 from .result import Result
-from .tolerance import as_goal
+from .tolerance import Goal, as_goal
 
 
 class Solver(BaseEstimator, ABC):
@@ -64,7 +64,7 @@ class Solver(BaseEstimator, ABC):
         problem: Any,
         lam: float,
         *,
-        tol: float | None = 1e-2,
+        tol: float | Goal | None = 1e-2,
         max_passes: float = 1000,
         max_seconds: float | None = None,
         callbacks: Callback | Iterable[Callback] = (),

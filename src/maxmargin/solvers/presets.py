@@ -22,13 +22,18 @@ from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
 from .smoothing import SVRG, Casimir
 
-# Chains of more than this many times the square root of all positions are cut into pieces; none shorter than that.
-PIECE, SHORTEST_PIECE = 1.5, 40
+# Chains of more than this many times the square root of all positions are cut into pieces of that many times; none is
+# shorter than so many.
+LONG, PIECE, SHORTEST_PIECE = 1.5, 0.3, 40
 
 # An argmax that costs this many times the rest of a step is worth saving by a cache, where a remembered output is taken
 # for it only if its gap is nearly as large as the last one known: lesser ones, accelerated, cost more steps than they
 # save.
 EXPENSIVE, CHOOSY = 2.0, Cache(F=0.8)
+
+
+def has_log_loss(problem: Any) -> bool:
+    return problem is not None and Need.LOG_LOSS in offers(as_problem(problem))
 
 
 def choose(problem: Any) -> Solver:
@@ -45,7 +50,7 @@ def choose(problem: Any) -> Solver:
     """
     problem = None if problem is None else as_problem(problem)
     offered = frozenset() if problem is None else offers(problem)
-    if Need.LOG_LOSS in offered:
+    if has_log_loss(problem):
         return BlockFrankWolfe("gap", gap_every=5, step="gibbs", acceleration="catalyst")
     if Need.OPTIMA in offered:
         return BlockFrankWolfe("active", "weighted", gap_every=3, step="optimal", acceleration="catalyst")
@@ -53,9 +58,9 @@ def choose(problem: Any) -> Solver:
     if isinstance(problem, CustomProblem):
         return solver.set_params(working_set=True, gap_every=5)
     if can_be_cut(problem):
-        longest = max(SHORTEST_PIECE, int(PIECE * np.sqrt(len(problem.labels))))
-        if problem.longest > longest:
-            return solver.set_params(pieces=longest)
+        root = np.sqrt(len(problem.labels))
+        if problem.longest > max(SHORTEST_PIECE, LONG * root):
+            return solver.set_params(pieces=max(SHORTEST_PIECE, int(PIECE * root)))
     is_expensive = problem is not None and argmax_cost(problem) > EXPENSIVE
     return solver.set_params(cache=CHOOSY if is_expensive else False)
 
@@ -72,8 +77,8 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
     "lbfgs": lambda problem: LBFGS(),
-    "svrg": lambda problem: SVRG(),
-    "casimir": lambda problem: Casimir(),
+    "svrg": lambda problem: SVRG(None) if has_log_loss(problem) else SVRG(),
+    "casimir": lambda problem: Casimir("constant", None) if has_log_loss(problem) else Casimir(),
 }
 
 
@@ -85,7 +90,7 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
         or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient",
-        "perceptron", "svrg" or "casimir"; "lbfgs", for log-losses; or a solver.
+        "perceptron", "svrg" or "casimir"; "lbfgs", for log-losses, which "svrg" and "casimir" know, too; or a solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.

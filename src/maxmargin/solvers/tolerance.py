@@ -79,9 +79,11 @@ Goal = Tolerance | Sensible
 
 
 def as_goal(tol: Any) -> Goal:
-    """What a user's `tol` means; None is a rule."""
+    """What a user's `tol` means; None is a rule, and a goal is what it is."""
     if tol is None:
         return Sensible()
+    if isinstance(tol, Goal):
+        return tol
     if isinstance(tol, bool) or not isinstance(tol, numbers.Real) or not float(tol) >= 0:
         raise ValueError(f"tol must be a number >= 0 or None, got {tol!r}")
     return Absolute(float(tol))

@@ -6,6 +6,7 @@ import math
 import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,8 @@ class Asked:
             found = list(self.structure.topk_oracle(read_only(w), i, k))
         if not 1 <= len(found) <= k:
             raise ValueError(f"sample {i}: topk_oracle must give between 1 and k = {k} outputs, got {len(found)}")
+        if any(_are_same(one, other) for one, other in combinations(found, 2)):
+            raise ValueError(f"sample {i}: topk_oracle must give different outputs, and one comes twice")
         return found
 
     def bound(self, w: np.ndarray, i: int) -> float:
@@ -137,6 +140,13 @@ def read_only(w: np.ndarray) -> np.ndarray:
     shown = w.view()
     shown.flags.writeable = False
     return shown
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    try:
+        return bool(np.array_equal(one, other))
+    except (TypeError, ValueError):  # outputs of the user's own kind need not be comparable
+        return False
 
 
 def _finite(value: Any, i: int, rule: str) -> float:

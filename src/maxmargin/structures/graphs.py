@@ -79,6 +79,7 @@ class Junction(Method):
 
     max_width: int = 8
     max_states: int = 2**22  # labelings of a clique, gigabytes beyond
+    otherwise: str = WITHOUT_WIDTH  # what to do about graphs that are wider
     name = "junction"
 
     def make_plan(self, offsets: np.ndarray, edges: Any, n_labels: int, *, shared: bool) -> Any:
@@ -87,7 +88,7 @@ class Junction(Method):
             limits = {"max_width": width, "max_states": self.max_states}
             return make_junction_plan(offsets, edge_offsets, tails, heads, n_labels, shared=shared, **limits)
         except TooWide as error:
-            raise TooWide(f"{error}{WITHOUT_WIDTH}") from error
+            raise TooWide(f"{error}{self.otherwise}") from error
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ from .._compile import helper, implements
 from .custom import CustomProblem
 from .directions import ToCorner, ToExpectation
 from .needs import Need, check_needs
-from .smoothing import Untilted
+from .smoothing import Smoothed, Unsmoothed, Untilted, find_smoothed, new_smoothed
 from .verbs import (
     accumulate,
     add_block,
     add_corner,
+    add_direction,
     add_expectation,
     announce,
     block_value,
@@ -35,6 +36,7 @@ from .verbs import (
     find_entry,
     find_expectation,
     find_potentials_with,
+    find_support,
     inner,
     keep_expectation,
     measure,
@@ -46,6 +48,8 @@ from .verbs import (
     new_work,
     offers,
     reweighs,
+    settle_block,
+    support_bound,
     tilt_value,
     truth_value,
     unit_of_curvature,
@@ -270,6 +274,38 @@ def settle_entropy(problem, room, i):
 @implements(keep_expectation, LogLoss, CustomLogLoss)
 def _(problem, base, room, i, gamma):
     keep_expectation(problem.base, base, room.into.expectation, i, gamma)
+
+
+@implements(add_direction, (LogLoss, ToExpectation), (CustomLogLoss, ToExpectation))
+def _(problem, direction, blocks, work, i, scale, w):
+    add_direction(problem.base, direction.expectation.into, blocks.base, work.base, i, scale, w)
+
+
+@implements(settle_block, LogLoss, CustomLogLoss)
+def _(problem, room, blocks, i):
+    settle_block(problem.base, room.into.expectation, blocks.base, i)
+    blocks.loss[i] = room.entropy[0]
+
+
+@implements(support_bound, LogLoss, CustomLogLoss)
+def _(problem):
+    return support_bound(problem.base)
+
+
+@implements(find_support, LogLoss, CustomLogLoss)
+def _(problem, i, support):
+    return find_support(problem.base, i, support)
+
+
+@implements(new_smoothed, (LogLoss, Unsmoothed), (CustomLogLoss, Unsmoothed))
+def _(problem, smoothing):
+    return new_expectation(problem)
+
+
+@implements(find_smoothed, (LogLoss, Unsmoothed), (CustomLogLoss, Unsmoothed))
+def _(problem, smoothing, room, work, w, i):
+    value = find_gibbs(problem, room, work, w, i)
+    return Smoothed(value, value, value, True)  # the entropy is part of what the distribution is worth
 
 
 def make_log_loss(structure: Any) -> Any:

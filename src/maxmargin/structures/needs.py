@@ -27,7 +27,7 @@ class Need(Enum):
     TOP_OUTPUTS : Need
         The best few outputs, as smoothing by squares asks for them.
     WEIGHTS : Need
-        Weights of features that can be changed one by one.
+        Weights of features that can be changed one by one, and may take any value.
 
     Examples
     --------
@@ -73,7 +73,8 @@ class Need(Enum):
     )
     WEIGHTS = (
         ValueError,
-        "weights of features, and a model with a kernel has none: take another solver, or kernel=None",
+        "weights of features that may take any value: a model with a kernel has none, and minimum cuts need weights of "
+        "edges >= 0; take another solver",
     )
 
 

@@ -11,9 +11,10 @@ of outputs, or 1/2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._compile import helper, verb
+from .._parameters import check_count, check_positive
 from .needs import Need
 
 
@@ -67,6 +68,12 @@ class L2Smoothing(NamedTuple):
     top_k: int
 
 
+class Unsmoothed(NamedTuple):
+    """As it is: for log-losses, which are smooth already."""
+
+    mu: float = 1.0  # of the entropy in a log-loss
+
+
 class Smoothed(NamedTuple):
     """What a structure found of the potentials at hand."""
 
@@ -76,7 +83,19 @@ class Smoothed(NamedTuple):
     exact: bool  # whether u is that of all outputs
 
 
-NEEDS = {EntropySmoothing: Need.EXPECTATIONS, L2Smoothing: Need.TOP_OUTPUTS}
+NEEDS = {EntropySmoothing: Need.EXPECTATIONS, L2Smoothing: Need.TOP_OUTPUTS, Unsmoothed: Need.LOG_LOSS}
+
+LEAST_MU = 1e-300  # one over it is still a number
+
+
+def check_smoothing(smoothing: Any) -> None:
+    """Refuse what is no smoothing, and numbers that smooth nothing."""
+    if type(smoothing) not in NEEDS:
+        raise ValueError(f"smoothing must be an EntropySmoothing or an L2Smoothing, got {smoothing!r}")
+    check_positive("mu", smoothing.mu)
+    if not LEAST_MU <= smoothing.mu < float("inf"):
+        raise ValueError(f"mu must be finite and at least {LEAST_MU:g}, got {smoothing.mu!r}")
+    check_count("top_k", getattr(smoothing, "top_k", 1))
 
 
 @verb

@@ -145,6 +145,16 @@ def move(problem, direction, measured, blocks, work, w, i, gamma, scale):
 
 
 @verb
+def check_weights(problem, w):
+    """Refuse weights under which the oracle is wrong; by default it never is."""
+
+
+@implements(check_weights, object)
+def _(problem, w):
+    return None
+
+
+@verb
 def add_direction(problem, direction, blocks, work, i, scale, w):
     """``w += scale D``, and the block stays where it is."""
 

@@ -63,7 +63,7 @@ def of_lists(subject: Subject) -> Iterator[Trial]:
     one = X[-1].tolist() if is_sequence else X[-1]  # a single array would be a stacked X
     wrap = r"wrap it: \[X\]"
     yield Trial("one sample unwrapped, predict", "predict", lambda: (one,), wrap)
-    if subject.name != "ChainSVM edges":  # a tuple of two matrices may be two samples
+    if subject.name not in ("ChainSVM edges", "ChainCRF edges"):  # a tuple of two matrices may be two samples
         yield Trial("one sample unwrapped, fit", "fit", lambda: (one, y[-1:]), wrap)
     yield Trial("a sample less, fit", "fit", lambda: (X[:-1], y), r"\by\b")
     yield Trial("a sample less, score", "score", lambda: (X[:-1], y), r"\by\b")

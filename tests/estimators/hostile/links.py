@@ -210,8 +210,10 @@ def _lengths(found: Any, expected: list[int]) -> None:
 
 TABLES: dict[str, Any] = {
     "ChainSVM": sequences,
+    "ChainCRF": sequences,
     "ChainSVM stacked": lengths,
     "TreeSVM": heads,
+    "TreeCRF": heads,
     "GraphSVM": edges,
     "MatchingSVM pairs": pairs,
     "BoxSVM proposals": boxes,

@@ -67,6 +67,7 @@ class Odd:
 
 NUMBERS = {
     "lam": (0, -1.0, np.nan, np.inf, -np.inf, "big", True, [0.1], {}, 1j, Odd()),
+    "l1": (-1e-3, np.nan, np.inf, "sparse", True, [0.1], None, 1j),
     "tol": (-1e-3, np.nan, "small", [0.1], 1j),
     "max_passes": (0, -1, np.nan, "many", None, [5], True),
     "max_seconds": (0, -1.0, np.nan, "long", [5], True),
@@ -148,6 +149,7 @@ def parameters(subject: Subject) -> Iterator[Trial]:
 
 EDGES = {
     "lam": (1e-3, 1, np.float32(0.5), 1e6),
+    "l1": (0, 1e-3, 1, np.float32(0.5)),
     "tol": (0, 10.0, np.inf, None),
     "max_passes": (1, 0.5, np.int64(3)),
     "max_seconds": (1e-9, 100, np.inf),

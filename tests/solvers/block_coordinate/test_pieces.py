@@ -1,4 +1,6 @@
-"""Chains in pieces: dual variables of the whole, a certificate of the whole, going on."""
+"""Chains in pieces: dual variables of the whole, a certificate of the whole, other cuts, going on."""
+
+from itertools import product
 
 import numpy as np
 import pytest
@@ -7,8 +9,21 @@ from maxmargin.solvers import BlockFrankWolfe, get_solver
 from maxmargin.solvers.block_coordinate.pieces import PiecesEngine
 from maxmargin.solvers.passes import Passes, weights_pass
 from maxmargin.structures import make_chain_problem
-from maxmargin.structures.pairwise.pieces import can_be_cut, in_pieces, joint_vector, merged
-from maxmargin.structures.verbs import new_blocks, new_work
+from maxmargin.structures.pairwise.pieces import (
+    blocks_of,
+    can_be_cut,
+    cut_anew,
+    even_cuts,
+    every_other,
+    in_pieces,
+    joint_vector,
+    labelings_of,
+    merged,
+    outputs_of,
+    sure_cuts,
+    sureness_pass,
+)
+from maxmargin.structures.verbs import new_work
 from structures.pairs import MASK, chain_pair, interpreted
 
 LAM = 0.5
@@ -28,19 +43,18 @@ def solver_of(pieces, **options):
     )
 
 
-def random_pieces(problem, longest, seed=0):
+def random_outputs(problem, cuts, masses=(0.75, 0.25), seed=0):
+    """Outputs of each piece, with their masses."""
+    rng, n_labels = np.random.default_rng(seed), len(problem.cost)
+    return [
+        [(rng.integers(n_labels, size=length).astype(np.int32), mass) for mass in masses] for length in np.diff(cuts)
+    ]
+
+
+def random_pieces(problem, longest):
     """Pieces, with marginals that agree with each other inside them."""
-    rng, pieces = np.random.default_rng(seed), in_pieces(problem, longest)
-    blocks, n_labels = new_blocks(pieces), len(problem.cost)
-    blocks.node[:], blocks.links.edge[:] = 0.0, 0.0
-    for i, (begin, end) in enumerate(zip(pieces.links.offsets[:-1], pieces.links.offsets[1:], strict=True)):
-        for mass in (0.25, 0.75):
-            y = rng.integers(n_labels, size=end - begin)
-            blocks.node[np.arange(begin, end), y] += mass
-            np.add.at(blocks.links.edge[i], (y[:-1], y[1:]), mass)
-    blocks.links.used[:] = True
-    blocks.links.square[:] = np.sum(blocks.links.edge**2, axis=(1, 2))
-    return pieces, blocks
+    pieces = in_pieces(problem, even_cuts(problem, longest))
+    return pieces, blocks_of(pieces, random_outputs(problem, pieces.sites.offsets))
 
 
 def vector_of(problem, blocks):
@@ -54,7 +68,8 @@ def test_pieces_cover_the_chains_and_nest(offsets):
     whole = long_chain(40)
     problem = make_chain_problem(np.ones((40, 1)), np.array(offsets), whole.labels, 3)
     with interpreted():
-        short, longer = in_pieces(problem, 5), in_pieces(problem, 10)
+        short, longer = (in_pieces(problem, even_cuts(problem, longest)) for longest in (5, 10))
+    assert every_other(problem, short.sites.offsets).tolist() == longer.sites.offsets.tolist()
     assert np.diff(short.sites.offsets).max() <= 5
     assert set(offsets) <= set(longer.sites.offsets) <= set(short.sites.offsets)
     assert np.count_nonzero(~short.links.follows[:-1]) == len(offsets) - 1
@@ -65,7 +80,7 @@ def test_joints_make_up_the_vector_of_the_whole():
     with interpreted():
         pieces, blocks = random_pieces(problem, 6)
         pieces.links.node[:] = blocks.node
-        whole = in_pieces(problem, 24)
+        whole = in_pieces(problem, even_cuts(problem, 24))
         joined = merged(pieces, blocks, whole)
         whole.links.node[:] = joined.node
         ours = vector_of(pieces, blocks) + joint_vector(problem, pieces)
@@ -75,6 +90,74 @@ def test_joints_make_up_the_vector_of_the_whole():
     # marginals of links agree with those of their ends
     tails = np.delete(np.arange(24), 23)
     assert joined.links.edge[0].sum(axis=1) == pytest.approx(joined.node[tails].sum(axis=0))
+
+
+@pytest.mark.parametrize("offsets", [[0, 40], [0, 13, 14, 40]])
+def test_cuts_move_to_sure_sites_inside_their_windows(offsets):
+    problem = make_chain_problem(np.ones((40, 1)), np.array(offsets), np.zeros(40, int), 2)
+    even, sureness = even_cuts(problem, 5), np.zeros(40)
+    sureness[[26, 27, 28, 29]] = 1.0, 2.0, 3.0, 0.5
+    cuts = sure_cuts(problem, even, sureness)
+    assert set(offsets) <= set(cuts) and np.all(np.diff(cuts) > 0)
+    assert np.all(np.abs(cuts - even) < 5 / 2)
+    assert 28 in cuts  # the link of 27 and 28 is surest
+
+
+def test_sureness_is_what_another_label_costs():
+    problem, w = long_chain(5), np.random.default_rng(0).normal(size=21)
+    w, node, found = np.resize(w, Passes(problem, None).dimension), np.full((5, 3), 0.5), np.empty(5)
+    passes = Passes(problem, None)
+    with interpreted():
+        sureness_pass(problem, passes.work, w, node, found, 0, 1)
+        values = {}
+        for y in product(range(3), repeat=5):
+            labels = np.array(y, np.int32)
+            corner = blocks_of(in_pieces(problem, np.array([0, 5])), [[(labels, 1.0)]])
+            values[y] = float(corner.loss[0] - vector_of(in_pieces(problem, np.array([0, 5])), corner) @ w)
+    best = max(values, key=values.get)
+    for t in range(5):
+        other = max(value for y, value in values.items() if y[t] != best[t])
+        assert found[t] == pytest.approx(0.5 * (values[best] - other))
+
+
+@pytest.mark.parametrize("new", [[0, 24], [0, 12, 24], [0, 3, 11, 13, 24], [0, 6, 12, 18, 24]])
+def test_other_cuts_leave_the_marginals_of_sites(new):
+    problem, new = long_chain(24), np.array(new)
+    with interpreted():
+        pieces = in_pieces(problem, even_cuts(problem, 6))
+        outputs = random_outputs(problem, pieces.sites.offsets, (0.5, 0.3, 0.2))
+        others = in_pieces(problem, new)
+        again = cut_anew(outputs, pieces.sites.offsets, new)
+        before, after = blocks_of(pieces, outputs), blocks_of(others, again)
+    assert after.node == pytest.approx(before.node)
+    assert after.loss.sum() == pytest.approx(before.loss.sum())
+    for piece, begin, end in zip(again, new[:-1], new[1:], strict=True):
+        inside = np.count_nonzero((pieces.sites.offsets > begin) & (pieces.sites.offsets < end))
+        assert len(piece) <= 3 + 2 * inside  # no product of all with all
+        assert sum(mass for _, mass in piece) == pytest.approx(1.0)
+    kept = labelings_of(others, again, 20)
+    filled, mass = np.array([len(piece) for piece in again]), np.zeros((len(again), 20))
+    for i, piece in enumerate(again):
+        mass[i, : len(piece)] = [one for _, one in piece]
+    read = outputs_of(others, kept, filled, mass)
+    assert blocks_of(others, read).links.edge == pytest.approx(after.links.edge)
+
+
+def test_chains_are_cut_anew_once_sites_are_sure():
+    problem = long_chain(200)
+    even = even_cuts(problem, 25)
+    result = solver_of(25).solve(problem, 20.0, tol=0, max_passes=30, random_state=0)
+    cuts = result.state.cuts
+    assert not np.array_equal(cuts, even) and cuts[[0, -1]].tolist() == [0, 200]
+    assert result.history["pieces"][-1] == len(even) - 1
+    assert np.all(np.diff(result.history["dual"]) >= 0)
+
+
+def test_outputs_without_names_leave_cuts_where_they_are():
+    solver = BlockFrankWolfe("gap", "weighted", step="fw", acceleration="catalyst", pieces=4)
+    result = solver.solve(long_chain(), 5.0, tol=0, max_passes=150, random_state=0)
+    assert set(result.state.cuts) < set(even_cuts(long_chain(), 4))
+    assert np.all(np.diff(result.history["dual"]) >= 0)
 
 
 @pytest.mark.parametrize("lam", [0.5, 20.0])
@@ -112,11 +195,13 @@ def test_goes_on_as_if_it_had_not_stopped():
     assert (rest.primal, rest.dual) == (whole.primal, whole.dual)
 
 
-def test_both_speeds_agree():
+@pytest.mark.parametrize("max_passes", [3, 12])  # 12: with other cuts
+def test_both_speeds_agree(max_passes):
     problem, solver = long_chain(30), solver_of(8, acceleration=None)
-    fast = solver.solve(problem, 5.0, tol=0, max_passes=3, random_state=0)
+    fast = solver.solve(problem, 5.0, tol=0, max_passes=max_passes, random_state=0)
     with interpreted():
-        slow = solver.solve(problem, 5.0, tol=0, max_passes=3, random_state=0)
+        slow = solver.solve(problem, 5.0, tol=0, max_passes=max_passes, random_state=0)
+    assert np.array_equal(fast.state.cuts, slow.state.cuts)
     assert fast.w == pytest.approx(slow.w, abs=1e-9)
 
 

@@ -82,7 +82,7 @@ def _join_labels(parts: list[Any], offsets: np.ndarray, name: str, words: Words)
     types = set(map(type, labels))
     if all(issubclass(kind, str) for kind in types):
         objects = any(isinstance(part, np.ndarray) and part.dtype == object for part in parts)
-        wide = max(map(len, labels)) > _WIDEST_TEXT
+        wide = max(map(len, labels), default=0) > _WIDEST_TEXT
         return np.array(labels, dtype=object if objects or wide else str)
     if all(issubclass(kind, _NUMBER) for kind in types):
         return _check_numbers(np.array(labels), offsets, name, words)

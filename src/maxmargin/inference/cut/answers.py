@@ -16,7 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, routine
-from ..verbs import argmax_work, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import (
+    argmax_work,
+    find_best,
+    find_marginals,
+    find_max_marginals,
+    find_top,
+    needs_submodular,
+    new_scratch,
+)
 from .flow import send_flow
 from .network import lay_out, score
 from .plan import CutPlan
@@ -130,6 +138,11 @@ def branch(plan, i, scratch, place, found, bound, wanted, n_waiting):
 @implements(find_best, CutPlan)
 def _(plan, i, node, edge, scratch, labels):
     return solve(plan, i, node, edge, scratch, labels, 0)
+
+
+@implements(needs_submodular, CutPlan)
+def _(plan):
+    return True
 
 
 @implements(argmax_work, CutPlan)

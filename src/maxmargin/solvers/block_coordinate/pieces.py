@@ -1,6 +1,7 @@
 """Long chains as blocks of pieces: steps on pieces, certificates of the whole.
 
-Links between pieces keep a part of the gap, so that pieces become longer when the gap stops falling.
+Links between pieces keep a part of the gap: little where both their sites are sure of their labels. So after the first
+passes chains are cut there, and pieces become longer when the gap stops falling.
 """
 
 from __future__ import annotations
@@ -10,20 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from ...structures.pairwise.pieces import can_be_cut, in_pieces, joint_vector, merged
+from ...structures.pairwise.pieces import (
+    blocks_of,
+    can_be_cut,
+    cut_anew,
+    even_cuts,
+    every_other,
+    in_pieces,
+    joint_vector,
+    labelings_of,
+    merged,
+    outputs_of,
+    sure_cuts,
+    sureness_pass,
+)
+from ...structures.verbs import mean_loss
 from ..engine import COMPILED_CHUNK, Engine, State
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging
-from ..parts.memory import nameless
-from ..passes import Passes
+from ..parts.memory import is_named, nameless, with_outputs
+from ..passes import Passes, weights_pass
 from ..result import Record
 from .engine import BlockEngine, Parts
 
 MakeParts = Callable[[Any], Parts]
 
 
-# Pieces become twice as long when, over so many passes, the gap did not fall below this share of what it was.
-PATIENCE, FALLS = 20, 0.9
+FIRST_LOOK = 10  # passes after which chains are cut where their sites are sure
+# Pieces become twice as long when, over so many passes, the gap did not fall below this share of what it was; passes of
+# longer pieces have fewer steps, and count as fewer in proportion.
+PATIENCE, FALLS = 10, 0.85
 
 
 class JoinedEngine(BlockEngine):
@@ -31,8 +48,8 @@ class JoinedEngine(BlockEngine):
 
     kept = (*BlockEngine.kept, "joints")
 
-    def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, make_parts: MakeParts, longest: int):
-        pieces = in_pieces(problem, longest)
+    def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, make_parts: MakeParts, cuts: Any):
+        pieces = in_pieces(problem, cuts)
         super().__init__(pieces, lam, box, n_jobs, make_parts(pieces))
         self.posed, self.whole = problem, Passes(problem, n_jobs)
 
@@ -46,15 +63,27 @@ class JoinedEngine(BlockEngine):
         super().resume(state)
         self.tie()
 
-    def take_over(self, shorter: JoinedEngine) -> None:
-        """Go on from the marginals of shorter pieces. What outputs they come from, longer ones have no names for."""
-        point, mixture = shorter.dual_point(), shorter.best_point()
-        self.blocks = merged(shorter.problem, shorter.blocks, self.problem)
+    def take_over(self, earlier: JoinedEngine) -> None:
+        """Go on from the marginals of other pieces: by the outputs they come from, where these have names.
+
+        Otherwise these pieces must be made of whole ones of those, and have no names for their outputs.
+        """
+        old, memory = earlier.problem, earlier.memory
+        if is_named(memory):
+            outputs = outputs_of(old, memory.labelings, memory.filled, memory.mass)
+            outputs = cut_anew(outputs, old.sites.offsets, self.problem.sites.offsets)
+            slots = min(max(self.memory.capacity, *map(len, outputs)), self.memory.limit)
+            self.blocks = blocks_of(self.problem, outputs)
+            masses = [np.array([mass for _, mass in some]) for some in outputs]
+            self.memory = with_outputs(self.memory, labelings_of(self.problem, outputs, slots), masses)
+        else:
+            self.blocks, self.memory = merged(old, earlier.blocks, self.problem), nameless(self.memory)
         self.tie()
-        self.memory = nameless(self.memory)
-        self.known_curvature, self.joints = shorter.known_curvature, joint_vector(self.posed, self.problem)
-        self.new_outer(point)
-        self.outer.go_on(mixture, shorter.outer.average)
+        self.known_curvature, self.joints = earlier.known_curvature, joint_vector(self.posed, self.problem)
+        vector = self.joints.copy()
+        weights_pass(self.problem, self.blocks, self.passes.work, self.n, 1.0, 1.0, vector)
+        self.new_outer(DualPoint(vector, mean_loss(self.problem, self.blocks)))
+        self.outer.go_on(earlier.best_point(), earlier.outer.average)
         self.forget_gaps()
 
     def tie(self) -> None:
@@ -66,6 +95,13 @@ class JoinedEngine(BlockEngine):
     def prepare(self) -> None:
         super().prepare()
         self.whole.prepare_hinges()
+        sureness_pass(self.posed, self.whole.work, self.w, self.problem.links.node, np.empty(0), 0, 0)
+
+    def sureness(self, w: np.ndarray) -> np.ndarray:
+        """How sure sites are of their labels under w."""
+        found = np.empty(len(self.posed.labels))
+        sureness_pass(self.posed, self.whole.work, w, self.problem.links.node, found, 0, self.whole.n)
+        return found
 
     def new_averaging(self) -> Any:
         return NoAveraging()  # links between pieces do not average with their ends
@@ -90,26 +126,26 @@ class PiecesEngine(Engine):
     """Steps on pieces of the chains, as long as it pays; steps and passes count as those of the first pieces."""
 
     family = "BlockFrankWolfe on pieces"
-    kept = ("longest", "steps_state", "reference", "due")
+    kept = ("longest", "cuts", "steps_state", "reference", "due")
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, make_parts: MakeParts, longest: int):
         if not can_be_cut(problem):
             raise ValueError("pieces are for chains whose transitions have no features and are all allowed")
         super().__init__(problem, lam, box, n_jobs)
-        self.of_length = lambda longest: JoinedEngine(problem, lam, box, n_jobs, make_parts, longest)
-        self.longest = longest
-        self.inner = self.of_length(longest)
+        self.of_cuts = lambda cuts: JoinedEngine(problem, lam, box, n_jobs, make_parts, cuts)
+        self.longest, self.cuts = longest, even_cuts(problem, longest)
+        self.inner = self.of_cuts(self.cuts)
         self.n, self.sampling = self.inner.n, self.inner.sampling
         self.reference = (0, np.inf)  # steps and gap from which on it should fall
-        self.due = False  # longer pieces, before the next step
+        self.due: np.ndarray | None = None  # other cuts, before the next step
 
     def begin(self) -> None:
         self.inner.start(None, self.draws.rng)
 
     def resume(self, state: State) -> None:
-        if state.longest != self.longest:
-            self.inner = self.of_length(state.longest)
-        self.longest, self.due = state.longest, state.due
+        if not np.array_equal(state.cuts, self.cuts):
+            self.inner = self.of_cuts(state.cuts)
+        self.longest, self.cuts, self.due = state.longest, state.cuts, state.due
         self.reference = state.reference if self.continues(state) else (self.steps, np.inf)
         self.inner.start(state.steps_state, None if self.draws is state.draws else self.draws.rng)
 
@@ -125,8 +161,8 @@ class PiecesEngine(Engine):
         self.inner.prepare()
 
     def advance(self, n_steps: int) -> None:
-        if self.due:
-            self.lengthen()
+        if self.due is not None:
+            self.cut(self.due)
         before, calls = self.inner.steps, self.inner.oracle_calls
         self.inner.advance(max(1, n_steps * self.inner.n // self.n))
         self.steps += max(1, (self.inner.steps - before) * self.n // self.inner.n)
@@ -136,19 +172,26 @@ class PiecesEngine(Engine):
         """Oracle calls count as those of the first pieces, as passes do; `before` were those of the pieces now."""
         self.oracle_calls += -(-(self.inner.oracle_calls - before) * self.n // self.inner.n)
 
-    def lengthen(self) -> None:
-        shorter, self.due = self.inner, False
-        self.longest *= 2
-        self.inner = self.of_length(self.longest)
-        self.inner.start(None, shorter.draws.rng)
-        self.inner.take_over(shorter)
+    def cut(self, cuts: np.ndarray) -> None:
+        earlier, self.cuts, self.due = self.inner, cuts, None
+        self.inner = self.of_cuts(cuts)
+        self.inner.start(None, earlier.draws.rng)
+        self.inner.take_over(earlier)
 
     def reconsider(self, record: Record) -> None:
-        steps, gap = self.reference
-        if self.steps < steps + PATIENCE * self.n:
+        (steps, gap), named = self.reference, is_named(self.inner.memory)
+        first = gap == np.inf
+        if self.steps < steps + (FIRST_LOOK if first else PATIENCE * self.n / self.inner.n) * self.n:
             return
-        self.due = record.gap > FALLS * gap and self.inner.n > len(self.posed.weight)
         self.reference = (self.steps, record.gap)
+        stalled = not first and record.gap > FALLS * gap and self.inner.n > len(self.posed.weight)
+        if stalled:
+            self.longest *= 2
+        if named and (first or stalled):
+            self.oracle_calls += 2 * self.n  # from both ends of the chains
+            self.due = sure_cuts(self.posed, even_cuts(self.posed, self.longest), self.inner.sureness(record.w))
+        elif stalled:
+            self.due = every_other(self.posed, self.cuts)
 
     def certify(self) -> list[Certified]:
         calls = self.inner.oracle_calls

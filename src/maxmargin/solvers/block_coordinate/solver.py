@@ -59,8 +59,9 @@ class BlockFrankWolfe(Solver):
         outputs listed, by compiled steps, before it is asked again. Passes are then those of the oracle, and each comes
         with an exact value.
     pieces : int or None, default=None
-        For chains: cut those that are longer into pieces of at most so many positions, each a block of its own. The
-        certificate stays that of the whole. When its gap stops falling, pieces become longer.
+        For chains: cut those that are longer into pieces of so many positions, about, each a block of its own. The
+        certificate stays that of the whole. After some passes cuts move to where labels are sure, and when the gap
+        stops falling, pieces become longer.
 
     Examples
     --------

@@ -55,6 +55,11 @@ def nameless(memory):
 
 
 @verb
+def is_named(memory):
+    """Whether all mass is known by name."""
+
+
+@verb
 def taken_over(memory, earlier, problem):
     """What an earlier run of the same kind remembers, with the room and the limit of a new one."""
 
@@ -71,6 +76,11 @@ class NoMemory(NamedTuple):
 @implements(nameless, NoMemory)
 def _(memory):
     return memory
+
+
+@implements(is_named, NoMemory)
+def _(memory):
+    return False
 
 
 @implements(taken_over, NoMemory)
@@ -122,6 +132,7 @@ class Memory(NamedTuple):
 
 
 SLOT_BYTES = 16  # mass and time of last use
+NAMELESS = 1e-9  # less mass is what rounding leaves
 
 
 def new_memory(labelings: Any, n: int, capacity: int, limit: int) -> Memory:
@@ -153,6 +164,19 @@ def _(memory, earlier, problem):
 def _(memory):
     memory.mass[:] = 0.0
     return memory
+
+
+@implements(is_named, Memory)
+def _(memory):
+    return bool(np.all(memory.mass.sum(axis=1) >= 1.0 - NAMELESS))
+
+
+def with_outputs(memory: Memory, labelings: Any, masses: list[np.ndarray]) -> Memory:
+    """The memory of outputs in `labelings`, with as many slots, whose masses are these."""
+    slots = labelings.capacity
+    mass = np.array([np.pad(one[:slots], (0, max(0, slots - len(one)))) for one in masses])
+    filled = np.minimum([len(one) for one in masses], slots)
+    return memory._replace(labelings=labelings, filled=filled, mass=mass, last_used=np.zeros(mass.shape, np.int64))
 
 
 @implements(renumbered, Memory)
@@ -211,7 +235,7 @@ def has_nameless_mass(memory, i):
     named = 0.0
     for j in range(memory.filled[i]):
         named += memory.mass[i, j]
-    return named < 1.0 - 1e-9
+    return named < 1.0 - NAMELESS
 
 
 @implements(shift_mass, Memory)

@@ -18,14 +18,20 @@ from .loop import Epoch, epoch_steps, find_lipschitz, finish_epoch
 from .passes import Seen, arrive, calls_of, first_snapshot, look
 from .sequences import OneProblem
 
-# Blocks whose gradients are looked at, to know how fast they change.
-LOOKED_AT = 50
+# Of how many blocks gradients are looked at, to know how fast they change: a share of all, within limits.
+SHARE_LOOKED_AT, FEWEST, MOST = 0.05, 4, 50
 
 # Steps shrink weights by no more than exp of this in an epoch: more gains nothing, and sums would lose their digits.
 MOST_SHRINKING = 10.0
 
+# Smoothing that makes more than this share of the gap may get weaker.
+MUCH = 0.1
+
 # What the entropy adds for each unit of mu, where nobody tells: as if outputs were some 150.
 OFTEN = 5.0
+
+# What a rise of the objective multiplies the steepness by that steps are made for, and what each fall does.
+CAREFUL, MOST_CAREFUL, BOLD = 2.0, 64.0, 0.95
 
 CLOSED = -1  # steps of an epoch that did not begin
 
@@ -37,6 +43,7 @@ class EpochEngine(Engine):
     """
 
     family = "SVRG or Casimir"
+    outer: Any  # what epochs work on
     kept = (
         "settings",
         "outer",
@@ -53,12 +60,18 @@ class EpochEngine(Engine):
         "length",
         "lipschitz",
         "mixture",
+        "inexact",
+        "looks",
+        "looked_at_mu",
+        "value",
+        "caution",
     )
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, settings: Any):
         super().__init__(problem, lam, box, n_jobs)
         self.settings = settings
         self.certifiable = self.certifiable and lam > 0.0
+        self.inexact = 0.0
         self.support = np.zeros((support_bound(problem), 2), np.int64)
         self.into = ToExpectation(new_smoothed(problem, settings.smoothing))
 
@@ -67,7 +80,7 @@ class EpochEngine(Engine):
         return self.n if runs_compiled(self.problem) else 1
 
     def begin(self) -> None:
-        self.lipschitz, self.inexact = 0.0, 0.0
+        self.lipschitz, self.looks, self.looked_at_mu, self.caution = 0.0, 0, 1.0, 1.0
         self.restart(np.zeros(self.passes.dimension), DualPoint(np.zeros(self.passes.dimension), 0.0))
 
     def restart(self, w: np.ndarray, point: DualPoint) -> None:
@@ -78,7 +91,8 @@ class EpochEngine(Engine):
         self.ranges = np.zeros((len(w), 2), np.int64)
         self.taken, self.epochs, self.length = CLOSED, 0, 0.0
         self.seen: Seen | None = None
-        self.outer = OneProblem(self.first_smoothing())
+        self.value = np.inf
+        self.outer = OneProblem(self.first_smoothing(), 0.0)
         self.look_here()
         self.find_lipschitz()
         smoothing = self.outer.smoothing
@@ -114,34 +128,44 @@ class EpochEngine(Engine):
 
     def after_pass(self, seen: Seen) -> None:
         self.oracle_calls += calls_of(self.outer.smoothing) * self.n
-        if self.certifiable:
+        if self.lam > 0.0:
             self.mixture, _ = self.objective.best_between(self.mixture, seen.point)
+
+    def follow_lipschitz(self) -> None:
+        """Look after ever more epochs, and where smoothing got weaker; between, gradients are the steeper for that."""
+        self.looks, mu = self.looks + 1, self.outer.smoothing.mu
+        if self.looks & (self.looks - 1) == 0 or mu < 0.5 * self.looked_at_mu:
+            self.find_lipschitz()
 
     def find_lipschitz(self) -> None:
         """How fast the gradients of blocks change here, in the mean over evenly spaced ones that have any."""
         if self.settings.lipschitz is not None:
-            self.lipschitz = self.settings.lipschitz
+            self.lipschitz, self.looked_at_mu = self.settings.lipschitz, self.outer.smoothing.mu
             return
-        some = np.unique(np.linspace(0, self.n - 1, LOOKED_AT).astype(np.int64))
+        some = self.some
         found, vectors = np.zeros(len(some)), np.zeros((2, len(self.here)))
         self.w, self.ranges[:] = self.here.copy(), 0
         guess = self.lipschitz or 1.0
         self.oracle_calls += find_lipschitz(self.problem, self.epoch(), some, guess, self.w.copy(), *vectors, found)
         # where the best few outputs are not enough gradients jump; no smoothed maximum is steeper than this
-        most = self.sizes(some) / self.outer.smoothing.mu
+        most = self.sizes / self.outer.smoothing.mu
         moving = found > 0.0
         if np.any(moving):
             scale = self.n * self.problem.weight[some[moving]]
             self.lipschitz = float(np.mean(scale * np.minimum(found, most)[moving]))
+        self.looked_at_mu = self.outer.smoothing.mu
 
     @cached_property
-    def largest_outputs(self) -> Any:
-        """Blocks at the true outputs, from which outputs of the largest loss are measured."""
-        return first_snapshot(self.problem).blocks
+    def some(self) -> np.ndarray:
+        """Evenly spaced blocks."""
+        count = min(max(round(SHARE_LOOKED_AT * self.n), FEWEST), MOST)
+        return np.unique(np.linspace(0, self.n - 1, count).astype(np.int64))
 
-    def sizes(self, some: np.ndarray) -> np.ndarray:
-        """``|psi_i|^2`` of the outputs of the largest loss."""
-        return self.passes.norms(self.largest_outputs, np.zeros_like(self.here), some)
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """``|psi_i|^2`` of some blocks' outputs of the largest loss."""
+        self.oracle_calls += len(self.some)
+        return self.passes.norms(first_snapshot(self.problem).blocks, np.zeros_like(self.here), self.some)
 
     def epoch(self) -> Epoch:
         powers = (1.0 - self.length * (self.lam + self.outer.kappa)) ** np.arange(self.n + 1.0)
@@ -173,32 +197,62 @@ class EpochEngine(Engine):
             self.close_epoch()
 
     def open_epoch(self) -> None:
-        """A full gradient; steps go on from there."""
+        """A full gradient; steps go on from there, unless it shows that the problem is solved."""
         seen = self.look_here()
         self.steps += self.n
         if self.epochs > 0 and self.outer.is_solved(self.here, self.squared_gradient(seen)):
-            self.pose_next()
-            seen = self.look_here()
-            self.steps += self.n
-        self.find_lipschitz()
+            self.pose_next()  # which begins elsewhere
+            return
+        self.follow_lipschitz()
         stiff, kappa = self.lam + self.outer.kappa, self.outer.kappa
-        self.length = min(1.0 / (self.lipschitz + stiff), MOST_SHRINKING / (self.n * stiff))
-        self.anchor = (seen.point.vector + kappa * self.outer.centre) / stiff
+        self.take_care(seen)
+        steepness = self.caution * self.lipschitz * (self.looked_at_mu / self.outer.smoothing.mu)
+        self.length = min(1.0 / (steepness + stiff), -np.expm1(-MOST_SHRINKING / self.n) / stiff)
+        self.anchor = (seen.point.vector + kappa * self.outer.centre_at(self.here)) / stiff
         self.w, self.taken = self.here.copy(), 0
         self.late[:], self.ranges[:] = 0.0, 0
 
+    def take_care(self, seen: Seen) -> None:
+        """Where the objective rose since the last epoch, steps were too long, or momentum led too far.
+
+        The mean steepness says nothing of the largest.
+        """
+        value = 0.5 * self.lam * self.objective.inner(self.here, self.here) + dot(self.problem.weight, seen.hinges)
+        if value > self.value:
+            self.caution = min(CAREFUL * self.caution, MOST_CAREFUL)
+            self.outer.restart(self.here)
+        else:
+            self.caution = max(BOLD * self.caution, 1.0)
+        self.value = value
+
     def squared_gradient(self, seen: Seen) -> float:
-        gradient = self.lam * self.here - seen.point.vector + self.outer.kappa * (self.here - self.outer.centre)
+        gradient = self.lam * self.here - seen.point.vector
+        gradient += self.outer.kappa * (self.here - self.outer.centre_at(self.here))
         return self.objective.inner(gradient, gradient)
 
     def close_epoch(self) -> None:
-        self.here = self.solution = self.mean()
-        self.taken, self.seen, self.epochs = CLOSED, None, self.epochs + 1
+        self.solution = self.mean()
+        self.taken, self.epochs = CLOSED, self.epochs + 1
         if self.outer.is_over(self.epochs):
             self.pose_next()
+        else:
+            self.here, self.seen = self.solution, None
 
     def pose_next(self) -> None:
-        self.here, self.seen, self.epochs = self.outer.advance(self.solution), None, 0
+        self.here, self.seen, self.epochs = self.outer.advance(self.solution, self.smooths_much()), None, 0
+
+    def smooths_much(self) -> bool:
+        """Whether outputs that share with the best one make more than a share of the gap, where the epoch began.
+
+        Problems that get a fixed budget must not be smoothed less and less while they are far from solved: steps are
+        as short as smoothing is weak, and would end nowhere.
+        """
+        seen = self.seen
+        if seen is None or not self.certifiable:
+            return True
+        gap = self.passes.primal(self.here, self.lam, seen.hinges) - self.objective.dual(self.mixture)
+        mean = seen.point.loss - self.objective.inner(self.here, seen.point.vector)  # sum_i c_i E_u H_i
+        return dot(self.problem.weight, seen.hinges) - mean >= MUCH * gap
 
     def mean(self) -> np.ndarray:
         """Of the iterates of this epoch."""
@@ -225,7 +279,7 @@ class EpochEngine(Engine):
     def certified(self, w: np.ndarray, seen: Seen) -> Certified:
         primal = self.passes.primal(w, self.lam, seen.hinges)
         self.inexact = seen.inexact
-        if not self.certifiable:
+        if self.lam == 0.0:
             return Certified(w, primal, np.nan, np.nan, np.nan)
         return self.objective.certified(w, primal, self.mixture)
 
@@ -234,8 +288,13 @@ class EpochEngine(Engine):
             return Certified(self.here, np.inf, np.nan, np.nan, np.nan)
         return self.certified(self.here, self.seen)
 
+    def carried(self, state: State | None) -> Certified | None:
+        if state is not None and state.lam != self.lam and 0.0 in (state.lam, self.lam):
+            return None  # there are dual values on one side only
+        return super().carried(state)
+
     def best_point(self) -> DualPoint | None:
-        return self.mixture if self.certifiable else None
+        return self.mixture if self.lam > 0.0 else None
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         return look(self.passes, self.outer.smoothing, self.snapshot, w).hinges  # one kernel less to compile

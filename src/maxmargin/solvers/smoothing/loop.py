@@ -6,8 +6,8 @@ Between two full gradients, at the *snapshot*, a step on block i is
 
 with g the full gradient there. All but the first term shrinks w towards one point, the *anchor*
 ``q = (kappa z - g) / (lam + kappa)``, by the factor ``a = 1 - gamma (lam + kappa)``: so a weight that m steps did not
-touch is ``q + a^m (w - q)``, and is brought up to date when a block needs it. The first term comes from the blocks, which
-are the distributions at the snapshot: their oracle is asked once for all.
+touch is ``q + a^m (w - q)``, and is brought up to date when a block needs it. The first term comes from the blocks,
+which are the distributions at the snapshot: their oracle is asked once for all.
 
 The mean of the iterates is kept beside it in the same way: with ``w_t = q + a^t u_t`` and changes delta_s of u,
 ``sum_t a^t u_t = S_T u_T - sum_s S_s delta_s``, where ``S_s = sum_{t <= s} a^t``.
@@ -25,6 +25,10 @@ from ...structures.verbs import add_block, add_direction, announce, find_potenti
 
 # A local Lipschitz constant is looked for in this many doublings or halvings of a guess.
 TRIES = 40
+
+# A step that is short enough changes a gradient by no more than the root of this share. Gradients are bounded: however
+# long a step is that leads to the true output, it changes one by no more than it is.
+LESS = 0.5
 
 
 class Epoch(NamedTuple):
@@ -126,14 +130,14 @@ def drain_ranges(support, count, vector):
 
 @helper
 def moves_less(problem, epoch, i, count, rate, gradient, probe, change):
-    """Whether a step of 1 / rate against the gradient of block i, from the snapshot, changes it by less than itself."""
+    """Whether a step of 1 / rate against the gradient of block i, from the snapshot, leaves a good part of it."""
     for r in range(count):
         for p in range(epoch.support[r, 0], epoch.support[r, 1]):
             probe[p] = epoch.w[p] + gradient[p] / rate
     find_potentials(problem, epoch.work, probe, i)
     find_smoothed(problem, epoch.smoothing, epoch.into.expectation, epoch.work, probe, i)
     add_direction(problem, epoch.into, epoch.blocks, epoch.work, i, 1.0, change)
-    return drain_ranges(epoch.support, count, change) <= squared_norm(epoch.support, count, gradient)
+    return drain_ranges(epoch.support, count, change) <= LESS * squared_norm(epoch.support, count, gradient)
 
 
 @kernel

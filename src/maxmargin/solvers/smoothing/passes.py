@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, kernel, verb
+from ..._parameters import check_not_negative
 from ..._sums import dot
 from ...structures import as_problem
 from ...structures.directions import ToExpectation
 from ...structures.needs import Need, check_needs
-from ...structures.smoothing import NEEDS, find_smoothed, new_smoothed
+from ...structures.smoothing import NEEDS, check_smoothing, find_smoothed, new_smoothed
 from ...structures.verbs import (
     add_direction,
+    check_weights,
     dimension,
     find_corner,
     find_potentials,
@@ -63,7 +65,10 @@ def largest_value(problem, work, w, i, found):
 
 @kernel
 def smoothed_pass(problem, smoothing, mode, into, blocks, work, w, first, last, vector, seen):
-    """Hinges, smoothed ones and means of all blocks at w; from `vector`, ``lam A alpha`` of the blocks, to that of u."""
+    """Hinges, smoothed ones and means of all blocks at w.
+
+    What ``lam A alpha`` of the distributions u is more than that of the blocks is added to `vector`.
+    """
     for i in range(first, last):
         find_potentials(problem, work, w, i)
         found = find_smoothed(problem, smoothing, into.expectation, work, w, i)
@@ -122,7 +127,7 @@ def _pass(passes: Passes, smoothing: Any, mode: Any, snapshot: Snapshot, w: np.n
     weight = problem.weight
     # sum_i c_i E_u H_i = b'alpha - <w, lam A alpha>
     loss = dot(weight, seen[MEAN]) + float(inner(problem, w, vector))
-    return Seen(seen[HINGE], dot(weight, seen[VALUE]), DualPoint(vector, loss), dot(weight, seen[INEXACT]))
+    return Seen(seen[HINGE], dot(weight, seen[VALUE]), DualPoint(vector, loss), float(np.mean(seen[INEXACT])))
 
 
 class SmoothedObjective(NamedTuple):
@@ -135,7 +140,7 @@ class SmoothedObjective(NamedTuple):
     gradient : array of shape (d,)
         Its gradient.
     inexact : float
-        Share of the samples, by weight, whose `top_k` best outputs were not enough to know the smoothed hinge.
+        Share of the samples whose `top_k` best outputs were not enough to know the smoothed hinge.
     """
 
     value: float
@@ -145,7 +150,7 @@ class SmoothedObjective(NamedTuple):
 
 def calls_of(smoothing: Any) -> int:
     """Oracle calls of a sample in a full pass: the best few outputs tell the maximum, an expectation does not."""
-    return 1 if NEEDS[type(smoothing)] is Need.TOP_OUTPUTS else 2
+    return 2 if NEEDS[type(smoothing)] is Need.EXPECTATIONS else 1
 
 
 def needs_of(smoothing: Any) -> set[Need]:
@@ -183,8 +188,13 @@ def smoothed_objective(problem: Any, w: np.ndarray, lam: float, smoothing: Any) 
     (1.025, (15,), 0.0)
     """
     problem = as_problem(problem)
-    check_needs("smoothed_objective", needs_of(smoothing), offers(problem))
+    check_smoothing(smoothing)
+    check_not_negative("lam", lam)
+    check_needs("smoothed_objective", {NEEDS[type(smoothing)]}, offers(problem))
     w = np.ascontiguousarray(w, np.float64)
+    if w.shape != (dimension(problem),) or not (np.all(np.isfinite(w)) and lam < np.inf):
+        raise ValueError(f"w must be {dimension(problem)} finite numbers, and lam finite, got {w.shape} and {lam!r}")
+    check_weights(problem, w)
     found = look(Passes(problem, None), smoothing, first_snapshot(problem), w)
     value = 0.5 * lam * float(inner(problem, w, w)) + found.value
     return SmoothedObjective(value, lam * w - found.point.vector, found.inexact)

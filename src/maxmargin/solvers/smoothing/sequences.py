@@ -1,4 +1,4 @@
-"""What epochs of SVRG work on: the smoothed problem, or a sequence of proximal ones, each smoothed less than the last."""
+"""What epochs of SVRG work on: the smoothed problem, or proximal ones, each smoothed less than the last."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..catalyst import Extrapolation
+
+# Smoothing is never weaker than this times what it began with: scores over mu must be numbers.
+WEAKEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Adaptive(Constant):
     def mu_of(self, k: int) -> float:
         if self.lam == 0.0:
             return self.mu / k
-        return self.mu * (1.0 - 0.5 * np.sqrt(self.lam / (self.lam + self.kappa))) ** (0.5 * k)
+        decay = 1.0 - 0.5 * np.sqrt(self.lam / (self.lam + self.kappa))
+        return self.mu * max(decay ** (0.5 * k), WEAKEST)
 
     def kappa_of(self, k: int) -> float:
         return self.kappa * k if self.lam == 0.0 else self.kappa
@@ -52,18 +56,21 @@ SCHEDULES: dict[str, type[Constant]] = {"constant": Constant, "adaptive": Adapti
 
 
 class OneProblem:
-    """The smoothed problem itself."""
+    """The smoothed problem itself; an epoch's proximal term, if there is one, holds it near where it begins."""
 
-    kappa = 0.0
+    def __init__(self, smoothing: Any, kappa: float):
+        self.smoothing, self.kappa = smoothing, kappa
 
-    centre = 0.0
-
-    def __init__(self, smoothing: Any):
-        self.smoothing = smoothing
+    def centre_at(self, here: np.ndarray) -> np.ndarray:
+        """Of the proximal term, for an epoch that begins here."""
+        return here
 
     def is_over(self, epochs: float) -> bool:
         """Whether a problem had its epochs; this one has all."""
         return False
+
+    def restart(self, w: np.ndarray) -> None:
+        """Forget the momentum; here there is none."""
 
     def is_solved(self, w: np.ndarray, square: float) -> bool:
         """Whether a problem is, where its gradient at w has that squared norm; this one can be solved better."""
@@ -96,8 +103,18 @@ WARM_STARTS: dict[str, Callable[[np.ndarray, Extrapolation], np.ndarray]] = {
 class ProximalProblems:
     """Problems ``min_w F_mu(w) + kappa/2 |w - z|^2``, one after the other."""  # pillutla18, Alg. 4
 
-    def __init__(self, smoothing: Any, schedule: Constant, budget: float, warm_start: str, w: np.ndarray):
-        self.schedule, self.budget, self.warm_start, self.k = schedule, budget, warm_start, 1
+    def __init__(
+        self,
+        smoothing: Any,
+        schedule: Constant,
+        budget: float,
+        by_gradient: bool,
+        warm_start: str,
+        w: np.ndarray,
+    ):
+        self.schedule, self.budget, self.by_gradient = schedule, budget, by_gradient
+        self.warm_start, self.k = warm_start, 1
+        self.level = 1  # k as far as smoothing follows
         self.smoothing = smoothing._replace(mu=schedule.mu_of(1))
         self.sequence = Extrapolation(schedule.lam, schedule.kappa_of(1), w)
 
@@ -105,23 +122,26 @@ class ProximalProblems:
     def kappa(self) -> float:
         return self.sequence.kappa
 
-    @property
-    def centre(self) -> np.ndarray:
+    def centre_at(self, here: np.ndarray) -> np.ndarray:
         return self.sequence.centre
 
     def is_over(self, epochs: float) -> bool:
         return epochs >= self.budget
 
-    def is_solved(self, w: np.ndarray, square: float) -> bool:  # pillutla18, (26) by the norm of the gradient
-        kappa, apart = self.kappa, w - self.centre
-        goal = (self.schedule.lam + kappa) * self.schedule.accuracy_of(self.k) * kappa * float(apart @ apart)
-        return self.budget == np.inf and square <= goal
+    def restart(self, w: np.ndarray) -> None:
+        self.sequence.restart(w)
 
-    def advance(self, w: np.ndarray) -> np.ndarray:
-        """Problem k is solved by w: pose the next one. Returns where to begin it."""
+    def is_solved(self, w: np.ndarray, square: float) -> bool:  # pillutla18, (26) by the norm of the gradient
+        kappa, apart = self.kappa, w - self.sequence.centre
+        goal = (self.schedule.lam + kappa) * self.schedule.accuracy_of(self.k) * kappa * float(apart @ apart)
+        return self.by_gradient and square <= goal
+
+    def advance(self, w: np.ndarray, weakens: bool) -> np.ndarray:
+        """Problem k is solved by w: pose the next one, smoothed less if that may be. Returns where to begin it."""
         before, self.k = self.sequence.centre, self.k + 1
+        self.level += weakens or self.by_gradient
         self.sequence.advance(w, self.schedule.kappa_of(self.k))
-        self.smoothing = self.smoothing._replace(mu=self.schedule.mu_of(self.k))
+        self.smoothing = self.smoothing._replace(mu=self.schedule.mu_of(self.level))
         return WARM_STARTS[self.warm_start](before, self.sequence)
 
     def extras(self) -> dict[str, float]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._parameters import check_choice, check_count, check_positive
+from ..._parameters import check_choice, check_finite, check_positive
 from ...structures.needs import Need
-from ...structures.smoothing import NEEDS, EntropySmoothing, L2Smoothing
+from ...structures.smoothing import EntropySmoothing, L2Smoothing, Unsmoothed, check_smoothing
 from ..base import Solver
 from ..engine import Engine
 from .engine import EpochEngine
@@ -19,6 +19,8 @@ from .sequences import SCHEDULES, WARM_STARTS, OneProblem, ProximalProblems
 # Where mu is not given, smoothing adds this share of the hinge loss at w = 0; chosen on OCR-small and WNUT-17. One that
 # gets weaker may begin with more.
 SHARE, FIRST_SHARE = 0.01, 0.05
+
+WEAK = 0.1
 
 SMOOTHINGS = ("entropy", "l2")
 
@@ -33,7 +35,8 @@ class Steady:
 
     def problems(self, smoothing: Any, lam: float, n: int, lipschitz: float, w: np.ndarray) -> Any:
         """What epochs work on, smoothed so at first, where gradients change so fast."""
-        return OneProblem(smoothing)
+        # weights that nothing holds: a proximal term so weak that it shortens no step
+        return OneProblem(smoothing, 0.0 if lam > 0.0 else WEAK * least_kappa(n, lipschitz))
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,24 @@ class Accelerated(Steady):
     schedule: str
     kappa: float | None
     budget: float  # epochs of a problem
+    by_gradient: bool  # whether one is over when its gradient is small enough
     warm_start: str
 
     def problems(self, smoothing: Any, lam: float, n: int, lipschitz: float, w: np.ndarray) -> Any:
         kappa = best_kappa(lam, n, lipschitz) if self.kappa is None else self.kappa
         schedule = SCHEDULES[self.schedule](lam, smoothing.mu, kappa)
-        return ProximalProblems(smoothing, schedule, self.budget, self.warm_start, w)
+        return ProximalProblems(smoothing, schedule, self.budget, self.by_gradient, self.warm_start, w)
 
 
 def best_kappa(lam: float, n: int, lipschitz: float) -> float:
     """With which all problems together take the fewest steps."""  # pillutla18, Prop. 29 and 31
     if lam == 0.0:
-        return max(lipschitz, np.finfo(float).tiny) / (n + 1)
+        return least_kappa(n, lipschitz)
     return lipschitz / n - lam if lipschitz > 4.0 * lam * n else lam
+
+
+def least_kappa(n: int, lipschitz: float) -> float:
+    return max(lipschitz, np.finfo(float).tiny) / (n + 1)
 
 
 class SVRG(Solver):
@@ -64,13 +72,14 @@ class SVRG(Solver):
     An epoch is a full gradient and a pass of steps, two passes of oracle calls; the mean of its iterates is where the
     next one begins. Steps touch the weights of their sample alone. The full gradient's distributions are a dual point:
     there is a certificate, whose gap does not fall below what smoothing adds, at most ``mu / 2`` for "l2" and mu times
-    the logarithm of the number of outputs for "entropy". See ``docs/smoothing.md``.
+    the logarithm of the number of outputs for "entropy". Without regularisation (``lam=0``) there is no certificate,
+    and the status is "uncertified". See ``docs/smoothing.md``.
 
     Parameters
     ----------
-    smoothing : {"l2", "entropy"} or EntropySmoothing or L2Smoothing, default="l2"
+    smoothing : {"l2", "entropy"}, EntropySmoothing, L2Smoothing or None, default="l2"
         How hinges are smoothed: by the squares of a distribution over the best few outputs, or by the entropy of one
-        over all.
+        over all. None is for log-losses, which are smooth.
     mu : float or None, default=None
         How strongly, in units of the loss. None: such that it adds a hundredth of the hinge loss at w = 0.
     top_k : int, default=5
@@ -93,6 +102,7 @@ class SVRG(Solver):
 
     family = EpochEngine.family
     estimates = False
+    allows_zero = True
     first_share = SHARE
 
     def __init__(
@@ -110,6 +120,10 @@ class SVRG(Solver):
         self.lipschitz = lipschitz
         self.gap_every = gap_every
 
+    @property
+    def kind(self) -> Need:  # type: ignore[override]
+        return Need.LOG_LOSS if self.smoothing is None else Need.HINGE
+
     def requires(self) -> set[Need]:
         return super().requires() | needs_of(self.as_smoothing())
 
@@ -122,8 +136,9 @@ class SVRG(Solver):
     def shared_settings(self) -> dict[str, Any]:
         if self.lipschitz is not None:
             check_positive("lipschitz", self.lipschitz)
+            check_finite("lipschitz", self.lipschitz)
         smoothing = self.as_smoothing()
-        finds_mu = self.mu is None and self.smoothing is not smoothing
+        finds_mu = self.mu is None and isinstance(self.smoothing, str)
         return {
             "smoothing": smoothing,
             "share": self.first_share if finds_mu else None,
@@ -132,17 +147,17 @@ class SVRG(Solver):
 
     def as_smoothing(self) -> Any:
         """The part; where mu is to be found, it is 1 there."""
-        if type(self.smoothing) in NEEDS:
-            given = self.smoothing
-        else:
-            check_choice("smoothing", self.smoothing, SMOOTHINGS)
+        given = self.smoothing
+        if given is None:
+            if self.mu is not None:
+                raise ValueError("mu is for smoothing, and smoothing=None smooths nothing")
+            return Unsmoothed()
+        if isinstance(given, str):
+            check_choice("smoothing", given, SMOOTHINGS)
             mu = 1.0 if self.mu is None else self.mu
-            given = EntropySmoothing(mu) if self.smoothing == "entropy" else L2Smoothing(mu, self.top_k)
-        check_positive("mu", given.mu)
-        if given.mu == np.inf:
-            raise ValueError("mu must be finite")
-        check_count("top_k", getattr(given, "top_k", 1))
-        if type(self.smoothing) in NEEDS and self.mu is not None and self.mu != given.mu:
+            given = EntropySmoothing(mu) if given == "entropy" else L2Smoothing(mu, self.top_k)
+        check_smoothing(given)
+        if self.mu is not None and self.mu != given.mu:
             raise ValueError(f"mu is given twice: {self.mu!r}, and in {given!r}")
         return given._replace(mu=float(given.mu))
 
@@ -150,15 +165,16 @@ class SVRG(Solver):
 class Casimir(SVRG):
     """SVRG on a sequence of proximal problems, whose centres are extrapolated: accelerated, and smoothed ever less.
 
-    Without regularisation (``lam=0``), too: then there is no certificate, and the status is "uncertified".
+    Without regularisation (``lam=0``) there is no certificate, and the status is "uncertified". Where problems get a
+    budget, smoothing gets weaker only while it adds a good part of the gap.
 
     Parameters
     ----------
     schedule : {"adaptive", "constant"}, default="adaptive"
         Whether each problem is smoothed less than the last one, or all alike.
-    smoothing : {"l2", "entropy"} or EntropySmoothing or L2Smoothing, default="l2"
+    smoothing : {"l2", "entropy"}, EntropySmoothing, L2Smoothing or None, default="l2"
         How hinges are smoothed: by the squares of a distribution over the best few outputs, or by the entropy of one
-        over all.
+        over all. None is for log-losses, which are smooth.
     mu : float or None, default=None
         How strongly, in units of the loss; at first, if it is to become less. None: such that it adds a hundredth of
         the hinge loss at w = 0, or a twentieth if it is to become less.
@@ -168,10 +184,10 @@ class Casimir(SVRG):
         Weight of the proximal term, in the units of lam. None: from lam and the Lipschitz constant found.
     warm_start : {"prox-center", "extrapolation", "previous"}, default="prox-center"
         Where a problem is begun: at its centre, at an extrapolated solution, or at the last solution.
-    inner_budget : int or None, default=None
-        Epochs for each problem. None: 1.
+    inner_budget : float or None, default=None
+        Epochs for each problem, at most. None: 1, or no limit with ``stop="gradient"``.
     stop : {"budget", "gradient"}, default="budget"
-        Go on to the next problem after that many epochs, or when the gradient of this one is small enough.
+        Go on to the next problem after that many epochs, or as soon as the gradient of this one is small enough.
     lipschitz : float or None, default=None
         How fast gradients of samples change: steps are one over it, lam and kappa. None: looked for before each epoch.
     gap_every : float, default=10
@@ -188,8 +204,6 @@ class Casimir(SVRG):
     converged True
     """  # pillutla18, Alg. 4
 
-    allows_zero = True
-
     def __init__(
         self,
         schedule: str = "adaptive",
@@ -199,7 +213,7 @@ class Casimir(SVRG):
         *,
         kappa: float | None = None,
         warm_start: str = "prox-center",
-        inner_budget: int | None = None,
+        inner_budget: float | None = None,
         stop: str = "budget",
         lipschitz: float | None = None,
         gap_every: float = 10,
@@ -219,15 +233,21 @@ class Casimir(SVRG):
         check_choice("schedule", self.schedule, SCHEDULES)
         check_choice("warm_start", self.warm_start, WARM_STARTS)
         check_choice("stop", self.stop, ("budget", "gradient"))
-        if self.stop == "gradient" and self.inner_budget is not None:
-            raise ValueError('inner_budget is for stop="budget": by the gradient, problems take what they need')
-        budget = check_count("inner_budget", 1 if self.inner_budget is None else self.inner_budget)
+        if self.smoothing is None and self.schedule != "constant":
+            raise ValueError('schedule must be "constant" where smoothing is None: there is nothing to get weaker')
+        by_gradient = self.stop == "gradient"
+        budget = (np.inf if by_gradient else 1.0) if self.inner_budget is None else self.inner_budget
+        check_positive("inner_budget", budget)
+        if self.inner_budget is not None:
+            check_finite("inner_budget", self.inner_budget)
         if self.kappa is not None:
             check_positive("kappa", self.kappa)
+            check_finite("kappa", self.kappa)
         return Accelerated(
             **self.shared_settings(),
             schedule=self.schedule,
             kappa=None if self.kappa is None else float(self.kappa),
-            budget=np.inf if self.stop == "gradient" else float(budget),
+            budget=float(budget),
+            by_gradient=by_gradient,
             warm_start=self.warm_start,
         )

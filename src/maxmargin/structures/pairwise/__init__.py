@@ -2,7 +2,14 @@
 
 from . import alike, blocks, expectations, featured, labelings, moves, smoothed  # they register the verbs
 from .chain import make_chain_problem, make_chains
-from .decoding import decode, decode_marginals, decode_max_marginals, decode_top, decoding_work
+from .decoding import (
+    decode,
+    decode_log_probabilities,
+    decode_marginals,
+    decode_max_marginals,
+    decode_top,
+    decoding_work,
+)
 from .graph import links_of, potts_links_of
 from .layout import PairwiseProblem, make_pairwise_problem
 from .sites import make_sites
@@ -14,6 +21,7 @@ __all__ = [
     "alike",
     "blocks",
     "decode",
+    "decode_log_probabilities",
     "decode_marginals",
     "decode_max_marginals",
     "decode_top",

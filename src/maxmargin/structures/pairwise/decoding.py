@@ -84,3 +84,25 @@ def decode_marginals(sites, links, plan, work, w, first, last, temperature, out,
         mine = out[sites.offsets[i] * n_labels : sites.offsets[i + 1] * n_labels]
         node /= temperature
         logs[i] = find_marginals(plan, i, node, edge / temperature, work.scratch, mine, edge_out)
+
+
+@kernel
+def decode_log_probabilities(sites, links, plan, work, w, first, last, labels, out):
+    """Logarithms of ``p(y) ~ exp(score(y))`` of given labelings, -inf where the mask forbids them or a label is < 0."""
+    n_labels = work.node.shape[1]
+    most_links, most_sites = 0, 0
+    for i in range(first, last):
+        most_links = max(most_links, n_links(links, sites, i))
+        most_sites = max(most_sites, sites.offsets[i + 1] - sites.offsets[i])
+    edge_out, node_out = np.empty(most_links * n_labels * n_labels), np.empty(most_sites * n_labels)
+    found = np.empty(most_sites, np.int32)
+    for i in range(first, last):
+        begin, end = sites.offsets[i], sites.offsets[i + 1]
+        node, edge = score_sample(sites, links, work, w, i)
+        total = find_marginals(plan, i, node, edge, work.scratch, node_out[: node.size], edge_out)
+        for t in range(end - begin):  # the given labeling is the best one where no other is allowed
+            for k in range(n_labels):
+                if k != labels[begin + t]:
+                    node[t * n_labels + k] = -np.inf
+        best = find_best(plan, i, node, edge, work.scratch, found[: end - begin])
+        out[i] = min(best - total, 0.0) if best > -np.inf else -np.inf

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, plain
-from ...inference.verbs import can_sum, new_scratch
+from ...inference.verbs import can_sum, needs_submodular, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
-from ..verbs import dimension, inner, n_blocks, new_blocks, new_totals, new_work, offers
+from ..verbs import check_weights, dimension, inner, n_blocks, new_blocks, new_totals, new_work, offers
 from .links import (
     bytes_kept,
     keeps_pairs,
@@ -199,7 +199,20 @@ def _(problem, u, v):
 def _(problem):
     expects = can_sum(problem.plan) and keeps_pairs(problem.links)
     linear = has_features(problem.sites.rows)
-    return offered_if(bounds=linear, weights=linear, decoding=True, expectations=expects, top_outputs=True)
+    return offered_if(
+        bounds=linear,
+        weights=linear and not needs_submodular(problem.plan),
+        decoding=True,
+        expectations=expects,
+        top_outputs=True,
+    )
+
+
+@implements(check_weights, PairwiseProblem)
+def _(problem, w):
+    of_links = link_weights(problem.links, problem.sites, problem.cost.shape[0], w)
+    if needs_submodular(problem.plan) and np.any(of_links < 0.0):
+        raise ValueError("weights of edges must be >= 0 for minimum cuts: others are not submodular")
 
 
 @implements(new_blocks, PairwiseProblem)
