@@ -79,6 +79,15 @@ def test_serving_runs(monkeypatch, capsys):
 
 
 @needs_data
+def test_crf_runs(monkeypatch, capsys):
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    for fetcher in ("fetch_conll2000", "fetch_wnut17"):
+        monkeypatch.setattr(datasets, fetcher, sliced(getattr(datasets, fetcher), 40))
+    assert_runs("crf", importlib.import_module("benchmarks.crf"), monkeypatch, capsys)
+
+
+@needs_data
 def test_defaults_run(monkeypatch, capsys):
     pytest.importorskip("pycrfsuite")
     monkeypatch.syspath_prepend(ROOT)

@@ -31,7 +31,7 @@ class GibbsStep(NamedTuple):
 
     With eta = 1 that is the Gibbs distribution of the weights. How far it is best to go, every step tells for the next
     one of its block: near the optimum the dual gains ``s (eta - eta^2/2) - q eta^2/2``, with the slope s and the
-    curvature q that features add to the entropy's own, both of which a step measures. See ``docs/crf.md``.
+    curvature q that features add to the entropy's own, both of which a step measures. See ``docs/log_losses.md``.
 
     Parameters
     ----------
