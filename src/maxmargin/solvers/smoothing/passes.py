@@ -141,6 +141,15 @@ class SmoothedObjective(NamedTuple):
         Its gradient.
     inexact : float
         Share of the samples whose `top_k` best outputs were not enough to know the smoothed hinge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import smoothed_objective
+    >>> from maxmargin.structures import L2Smoothing, make_multiclass_problem
+    >>> problem = make_multiclass_problem(np.eye(4), np.array([0, 1, 2, 2]), 3)
+    >>> smoothed_objective(problem, np.zeros(15), 0.1, L2Smoothing(mu=3.0, top_k=2)).inexact  # three outputs share
+    1.0
     """
 
     value: float
