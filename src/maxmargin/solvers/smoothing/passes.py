@@ -133,7 +133,7 @@ def _pass(passes: Passes, smoothing: Any, mode: Any, snapshot: Snapshot, w: np.n
 class SmoothedObjective(NamedTuple):
     """The smoothed objective at some weights.
 
-    Attributes
+    Parameters
     ----------
     value : float
         ``lam/2 |w|^2`` and the smoothed hinges; NaN where a structure's `exp_oracle` does not tell the log of the sum.
