@@ -178,6 +178,17 @@ def test_wordalign_runs(interpreted, monkeypatch, capsys):
 
 
 @needs_data
+def test_smoothing_runs(interpreted, monkeypatch, capsys):
+    for fetcher in ("fetch_wnut17", "fetch_conll2000", "fetch_bccd"):
+        monkeypatch.setattr(datasets, fetcher, sliced(getattr(datasets, fetcher), 3))
+    smoothing = importlib.import_module("benchmarks.smoothing")
+    few = {"PASSES": 2, "FEW": 3, "LIPSCHITZ": (16.0,), "EFFECTS": dict(list(smoothing.EFFECTS.items())[5:7])}
+    for name, value in few.items():
+        monkeypatch.setattr(smoothing, name, value)
+    assert_runs("smoothing", smoothing, monkeypatch, capsys)
+
+
+@needs_data
 def test_horses_run(interpreted, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(datasets, "fetch_horses", sliced(datasets.fetch_horses, 3))
     horses = importlib.import_module("benchmarks.horses")

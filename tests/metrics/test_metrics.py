@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from maxmargin.metrics import alignment_error_rate, box_iou, chunk_f1, chunk_scores, corloc
+from maxmargin.metrics import alignment_error_rate, average_precision, box_iou, chunk_f1, chunk_scores, corloc
 
 
 def test_all_found():
@@ -175,3 +175,59 @@ def test_corloc():
     found = [[0, 0, 4, 2], [0, 0, 4, 1], [1, 1, 2, 2]]  # IoU 1/2, 1/4, 1
     assert corloc(found, true) == corloc(true, found) == pytest.approx(2 / 3)
     assert corloc(found, true, threshold=0.6) == pytest.approx(1 / 3)
+
+
+def average_precision_by_definition(boxes, scores, true, images, threshold):
+    """Walk down the ranking; then, for each step of recall, look for the best precision at that recall or more."""
+    taken, points, right = set(), [], 0
+    ranking = sorted(range(len(boxes)), key=lambda j: -scores[j])
+    for rank, j in enumerate(ranking, start=1):
+        if box_iou(boxes[j], true[images[j]]) > threshold and images[j] not in taken:
+            taken.add(images[j])
+            right += 1
+        points.append((right, right / rank))
+    steps = [max(precision for found, precision in points if found >= k) for k in range(1, right + 1)]
+    return sum(steps) / len(true)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_average_precision_is_the_area_under_the_interpolated_curve(seed):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 8), rng.integers(1, 25)
+    corners = rng.integers(0, 3, (n, 2))
+    true = np.hstack([corners, corners + 4])
+    images = rng.integers(0, n, m)
+    boxes = true[images] + rng.integers(0, 3, (m, 1))
+    scores = rng.integers(0, 6, m) / 5  # with ties
+    expected = average_precision_by_definition(boxes, scores, true, images, 0.3)
+    assert average_precision(boxes, scores, true, images, threshold=0.3) == pytest.approx(expected)
+
+
+def test_average_precision_of_one_box_an_image():
+    true = np.array([[0, 0, 2, 2]] * 4)
+    found = np.array([[0, 0, 2, 2], [4, 4, 6, 6], [0, 0, 2, 2], [0, 0, 2, 1]])  # the last one has an IoU of 0.5
+    assert average_precision(true, np.zeros(4), true) == 1
+    assert average_precision(found, [4, 3, 2, 1], true) == pytest.approx((1 + 2 / 3) / 4)
+    assert average_precision(found, [4, 1, 3, 2], true) == corloc(found[:3], true[:3]) * 3 / 4
+    assert average_precision(found, [4, 3, 2, 1], true, threshold=0.4) == pytest.approx((1 + 3 / 4 + 3 / 4) / 4)
+
+
+def test_average_precision_counts_an_object_once_and_what_is_missed():
+    true = [[0, 0, 2, 2], [0, 0, 2, 2]]
+    assert average_precision([[0, 0, 2, 2]] * 2, [2, 1], true, images=[0, 0]) == 0.5
+    assert average_precision(np.empty((0, 4)), [], true, images=[]) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([[0, 0, 1, 1]], [1.0, 2.0], [[0, 0, 1, 1]]), "differ in number"),
+        (([[0, 0, 1, 1]], [1.0], [[0, 0, 1, 1]] * 2), "without images"),
+        (([[0, 0, 1, 1]], [np.nan], [[0, 0, 1, 1]]), "NaN"),
+        (([[0, 0, 1, 1]], [1.0], [[0, 0, 1, 1]], [1]), "integers from 0 to 0"),
+        (([[0, 0, 1, 1]], [1.0], [[0, 0, 1, 1]], [0.5]), "integers from 0 to 0"),
+    ],
+)
+def test_average_precision_refuses_what_does_not_fit(given, message):
+    with pytest.raises(ValueError, match=message):
+        average_precision(*given)

@@ -441,3 +441,10 @@ def test_a_chain_model_learns():
     assert model.score(dates.X_test, dates.y_test) > 0.4
     best = ChainSVM(lam=0.05, solver="bcfw", tol=0.02, random_state=0).fit(dates.X_train, dates.y_train)
     assert model.dual_ <= best.primal_ + 1e-9 and model.primal_ >= best.dual_ - 1e-9
+
+
+@pytest.mark.parametrize("kind", ["l2", "entropy"])
+def test_plain_python_beside_compiled_kernels(kind):
+    """Nothing that is compiled is handed objects of a structure that cannot be."""
+    result = SVRG(kind, 0.1).solve(Ranked(1), LAM, tol=0, max_passes=4, random_state=0)
+    assert result.dual <= result.primal

@@ -2,7 +2,7 @@
 
 from .._boxes import box_iou
 from .alignments import alignment_error_rate
-from .boxes import corloc
+from .boxes import average_precision, corloc
 from .chunks import ChunkScores, chunk_counts, chunk_f1, chunk_scores, names_chunks
 from .scorers import Scorer, default_scoring, get_scorer, scorer_names
 
@@ -10,6 +10,7 @@ __all__ = [
     "ChunkScores",
     "Scorer",
     "alignment_error_rate",
+    "average_precision",
     "box_iou",
     "chunk_counts",
     "chunk_f1",

@@ -256,8 +256,9 @@ class EpochEngine(Engine):
 
     def mean(self) -> np.ndarray:
         """Of the iterates of this epoch."""
-        mean = np.empty_like(self.w)
-        finish_epoch(self.epoch()._replace(w=self.w.copy()), self.taken, mean)
+        epoch, mean = self.epoch(), np.empty_like(self.w)
+        arrays = epoch.anchor, epoch.late, epoch.seen, epoch.powers, epoch.sums
+        finish_epoch(self.w.copy(), *arrays, self.taken, mean)
         return mean
 
     def certify(self) -> list[Certified]:

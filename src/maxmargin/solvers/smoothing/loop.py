@@ -79,18 +79,20 @@ def epoch_steps(problem, epoch, order, done):
 
 
 @kernel
-def finish_epoch(epoch, taken, mean):
-    """Bring all weights up to date after so many steps; `mean` becomes that of the iterates."""
-    w, anchor, begin = epoch.w, epoch.anchor, 0
-    total = epoch.sums[taken] / epoch.powers[taken]
+def finish_epoch(w, anchor, late, seen, powers, sums, taken, mean):
+    """Bring all weights up to date after so many steps; `mean` becomes that of the iterates.
+
+    It takes arrays of an epoch and no more: it runs compiled, once for all, over structures in plain Python, too.
+    """
+    begin, total = 0, sums[taken] / powers[taken]
     while begin < w.shape[0]:
-        end, missed = epoch.seen[begin, 1], taken - epoch.seen[begin, 0]
+        end, missed = seen[begin, 1], taken - seen[begin, 0]
         if end == 0:  # no block needed it
             end = begin + 1
-        power = epoch.powers[missed]
+        power = powers[missed]
         for p in range(begin, end):
             w[p] = anchor[p] + power * (w[p] - anchor[p])
-            mean[p] = anchor[p] + (total * (w[p] - anchor[p]) - epoch.late[p]) / taken
+            mean[p] = anchor[p] + (total * (w[p] - anchor[p]) - late[p]) / taken
         begin = end
 
 
