@@ -481,7 +481,7 @@ def test_structures_without_the_oracle_are_told_its_name():
 
 BAD = {
     "schedule": [{"schedule": value} for value in ("decreasing", None, 3)],
-    "smoothing": [{"smoothing": value} for value in ("l1", None, 3, EntropySmoothing)],
+    "smoothing": [{"smoothing": value} for value in ("l1", 3, EntropySmoothing)],
     "mu": [{"mu": value} for value in (0, -1.0, np.nan, np.inf, "small", True)],
     "top_k": [{"top_k": value} for value in (0, -2, 2.5, "all", True, None)],
     "kappa": [{"kappa": value} for value in (0, -1.0, np.nan, np.inf, "large", True)],

@@ -397,7 +397,7 @@ def test_approximate_oracles_certify_nothing_without_a_bound(kind):
 
 
 BAD = {
-    "smoothing": [{"smoothing": "l1"}, {"smoothing": None}, {"smoothing": 3}, {"smoothing": EntropySmoothing}],
+    "smoothing": [{"smoothing": "l1"}, {"smoothing": 3}, {"smoothing": EntropySmoothing}],
     "mu": [{"mu": value} for value in (0, -1.0, np.nan, np.inf, "small", True)],
     "top_k": [{"top_k": value} for value in (0, -2, 2.5, "all", True, None)],
     "lipschitz": [{"lipschitz": value} for value in (0, -1.0, np.nan, np.inf, "auto", True)],

@@ -15,23 +15,18 @@ from ...structures.verbs import support_bound
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint
 from .loop import Epoch, epoch_steps, find_lipschitz, finish_epoch
+from .pace import Pace
 from .passes import Seen, arrive, calls_of, first_snapshot, look
 from .sequences import OneProblem
 
 # Of how many blocks gradients are looked at, to know how fast they change: a share of all, within limits.
 SHARE_LOOKED_AT, FEWEST, MOST = 0.05, 4, 50
 
-# Steps shrink weights by no more than exp of this in an epoch: more gains nothing, and sums would lose their digits.
-MOST_SHRINKING = 10.0
-
 # Smoothing that makes more than this share of the gap may get weaker.
 MUCH = 0.1
 
 # What the entropy adds for each unit of mu, where nobody tells: as if outputs were some 150.
 OFTEN = 5.0
-
-# What a rise of the objective multiplies the steepness by that steps are made for, and what each fall does.
-CAREFUL, MOST_CAREFUL, BOLD = 2.0, 64.0, 0.95
 
 CLOSED = -1  # steps of an epoch that did not begin
 
@@ -58,13 +53,9 @@ class EpochEngine(Engine):
         "late",
         "ranges",
         "length",
-        "lipschitz",
+        "pace",
         "mixture",
         "inexact",
-        "looks",
-        "looked_at_mu",
-        "value",
-        "caution",
     )
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, settings: Any):
@@ -80,7 +71,6 @@ class EpochEngine(Engine):
         return self.n if runs_compiled(self.problem) else 1
 
     def begin(self) -> None:
-        self.lipschitz, self.looks, self.looked_at_mu, self.caution = 0.0, 0, 1.0, 1.0
         self.restart(np.zeros(self.passes.dimension), DualPoint(np.zeros(self.passes.dimension), 0.0))
 
     def restart(self, w: np.ndarray, point: DualPoint) -> None:
@@ -91,12 +81,12 @@ class EpochEngine(Engine):
         self.ranges = np.zeros((len(w), 2), np.int64)
         self.taken, self.epochs, self.length = CLOSED, 0, 0.0
         self.seen: Seen | None = None
-        self.value = np.inf
+        self.pace = Pace()
         self.outer = OneProblem(self.first_smoothing(), 0.0)
         self.look_here()
         self.find_lipschitz()
         smoothing = self.outer.smoothing
-        self.outer = self.settings.problems(smoothing, self.lam, self.n, self.lipschitz, w)
+        self.outer = self.settings.problems(smoothing, self.lam, self.n, self.pace.steepness, w)
         if self.outer.smoothing != smoothing:
             self.seen = None
 
@@ -131,29 +121,21 @@ class EpochEngine(Engine):
         if self.lam > 0.0:
             self.mixture, _ = self.objective.best_between(self.mixture, seen.point)
 
-    def follow_lipschitz(self) -> None:
-        """Look after ever more epochs, and where smoothing got weaker; between, gradients are the steeper for that."""
-        self.looks, mu = self.looks + 1, self.outer.smoothing.mu
-        if self.looks & (self.looks - 1) == 0 or mu < 0.5 * self.looked_at_mu:
-            self.find_lipschitz()
-
     def find_lipschitz(self) -> None:
         """How fast the gradients of blocks change here, in the mean over evenly spaced ones that have any."""
+        mu = self.outer.smoothing.mu
         if self.settings.lipschitz is not None:
-            self.lipschitz, self.looked_at_mu = self.settings.lipschitz, self.outer.smoothing.mu
+            self.pace.found(self.settings.lipschitz, mu)
             return
-        some = self.some
-        found, vectors = np.zeros(len(some)), np.zeros((2, len(self.here)))
+        found, vectors = np.zeros(len(self.some)), np.zeros((2, len(self.here)))
         self.w, self.ranges[:] = self.here.copy(), 0
-        guess = self.lipschitz or 1.0
-        self.oracle_calls += find_lipschitz(self.problem, self.epoch(), some, guess, self.w.copy(), *vectors, found)
+        given = self.problem, self.epoch(), self.some, self.pace.steepness or 1.0, self.w.copy()
+        self.oracle_calls += find_lipschitz(*given, *vectors, found)
         # where the best few outputs are not enough gradients jump; no smoothed maximum is steeper than this
-        most = self.sizes / self.outer.smoothing.mu
-        moving = found > 0.0
+        found, moving = np.minimum(found, self.sizes / mu), found > 0.0
         if np.any(moving):
-            scale = self.n * self.problem.weight[some[moving]]
-            self.lipschitz = float(np.mean(scale * np.minimum(found, most)[moving]))
-        self.looked_at_mu = self.outer.smoothing.mu
+            scale = self.n * self.problem.weight[self.some[moving]]
+            self.pace.found(float(np.mean(scale * found[moving])), mu)
 
     @cached_property
     def some(self) -> np.ndarray:
@@ -203,27 +185,15 @@ class EpochEngine(Engine):
         if self.epochs > 0 and self.outer.is_solved(self.here, self.squared_gradient(seen)):
             self.pose_next()  # which begins elsewhere
             return
-        self.follow_lipschitz()
+        if self.pace.is_due(self.outer.smoothing.mu):
+            self.find_lipschitz()
+        if self.pace.rises(self.passes.primal(self.here, self.lam, seen.hinges)):
+            self.outer.restart(self.here)
         stiff, kappa = self.lam + self.outer.kappa, self.outer.kappa
-        self.take_care(seen)
-        steepness = self.caution * self.lipschitz * (self.looked_at_mu / self.outer.smoothing.mu)
-        self.length = min(1.0 / (steepness + stiff), -np.expm1(-MOST_SHRINKING / self.n) / stiff)
+        self.length = self.pace.length(self.outer.smoothing.mu, stiff, self.n)
         self.anchor = (seen.point.vector + kappa * self.outer.centre_at(self.here)) / stiff
         self.w, self.taken = self.here.copy(), 0
         self.late[:], self.ranges[:] = 0.0, 0
-
-    def take_care(self, seen: Seen) -> None:
-        """Where the objective rose since the last epoch, steps were too long, or momentum led too far.
-
-        The mean steepness says nothing of the largest.
-        """
-        value = 0.5 * self.lam * self.objective.inner(self.here, self.here) + dot(self.problem.weight, seen.hinges)
-        if value > self.value:
-            self.caution = min(CAREFUL * self.caution, MOST_CAREFUL)
-            self.outer.restart(self.here)
-        else:
-            self.caution = max(BOLD * self.caution, 1.0)
-        self.value = value
 
     def squared_gradient(self, seen: Seen) -> float:
         gradient = self.lam * self.here - seen.point.vector
@@ -301,4 +271,4 @@ class EpochEngine(Engine):
         return look(self.passes, self.outer.smoothing, self.snapshot, w).hinges  # one kernel less to compile
 
     def extras(self) -> dict[str, float]:
-        return {**self.outer.extras(), "lipschitz": self.lipschitz, "inexact": self.inexact}
+        return {**self.outer.extras(), "lipschitz": self.pace.steepness, "inexact": self.inexact}
