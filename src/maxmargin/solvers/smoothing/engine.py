@@ -28,6 +28,8 @@ MUCH = 0.1
 # What the entropy adds for each unit of mu, where nobody tells: as if outputs were some 150.
 OFTEN = 5.0
 
+MOST_WEIGHTS = np.iinfo(np.int32).max
+
 CLOSED = -1  # steps of an epoch that did not begin
 
 
@@ -78,10 +80,10 @@ class EpochEngine(Engine):
         self.mixture, self.snapshot = point, first_snapshot(self.problem)
         self.here = self.solution = w
         self.w, self.anchor, self.late = w.copy(), np.zeros_like(w), np.zeros_like(w)
-        self.ranges = np.zeros((len(w), 2), np.int64)
+        self.ranges = np.zeros((len(w), 2), np.int32 if len(w) <= MOST_WEIGHTS else np.int64)
         self.taken, self.epochs, self.length = CLOSED, 0, 0.0
         self.seen: Seen | None = None
-        self.pace = Pace()
+        self.pace = Pace(self.lam)
         self.outer = OneProblem(self.first_smoothing(), 0.0)
         self.look_here()
         self.find_lipschitz()
@@ -209,7 +211,9 @@ class EpochEngine(Engine):
             self.here, self.seen = self.solution, None
 
     def pose_next(self) -> None:
-        self.here, self.seen, self.epochs = self.outer.advance(self.solution, self.smooths_much()), None, 0
+        kappa = self.settings.found_kappa(self.lam, self.n, self.pace.effective(self.outer.smoothing.mu))
+        self.here = self.outer.advance(self.solution, self.smooths_much(), kappa)
+        self.seen, self.epochs = None, 0
 
     def smooths_much(self) -> bool:
         """Whether outputs that share with the best one make more than a share of the gap, where the epoch began.

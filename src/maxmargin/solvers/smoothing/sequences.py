@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -136,10 +136,15 @@ class ProximalProblems:
         goal = (self.schedule.lam + kappa) * self.schedule.accuracy_of(self.k) * kappa * float(apart @ apart)
         return self.by_gradient and square <= goal
 
-    def advance(self, w: np.ndarray, weakens: bool) -> np.ndarray:
-        """Problem k is solved by w: pose the next one, smoothed less if that may be. Returns where to begin it."""
+    def advance(self, w: np.ndarray, weakens: bool, kappa: float | None) -> np.ndarray:
+        """Problem k is solved by w: pose the next one, smoothed less if that may be. Returns where to begin it.
+
+        A kappa that was found for it takes the place of the schedule's own.
+        """
         before, self.k = self.sequence.centre, self.k + 1
         self.level += weakens or self.by_gradient
+        if kappa is not None:
+            self.schedule = replace(self.schedule, kappa=kappa)
         self.sequence.advance(w, self.schedule.kappa_of(self.k))
         self.smoothing = self.smoothing._replace(mu=self.schedule.mu_of(self.level))
         return WARM_STARTS[self.warm_start](before, self.sequence)

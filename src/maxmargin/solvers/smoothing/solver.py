@@ -49,6 +49,10 @@ class Accelerated(Steady):
     by_gradient: bool  # whether one is over when its gradient is small enough
     warm_start: str
 
+    def found_kappa(self, lam: float, n: int, lipschitz: float) -> float | None:
+        """For the next problem; without regularisation the first one's stays, as its multiples are what theory has."""
+        return best_kappa(lam, n, lipschitz) if self.kappa is None and lam > 0.0 else None
+
     def problems(self, smoothing: Any, lam: float, n: int, lipschitz: float, w: np.ndarray) -> Any:
         kappa = best_kappa(lam, n, lipschitz) if self.kappa is None else self.kappa
         schedule = SCHEDULES[self.schedule](lam, smoothing.mu, kappa)
@@ -181,7 +185,7 @@ class Casimir(SVRG):
     top_k : int, default=5
         For "l2": how many of the best outputs share. With 1 nothing is smoothed.
     kappa : float or None, default=None
-        Weight of the proximal term, in the units of lam. None: from lam and the Lipschitz constant found.
+        Weight of the proximal term, in the units of lam. None: from lam and how steep gradients are, for each problem.
     warm_start : {"prox-center", "extrapolation", "previous"}, default="prox-center"
         Where a problem is begun: at its centre, at an extrapolated solution, or at the last solution.
     inner_budget : float or None, default=None
