@@ -17,7 +17,7 @@ def smooth(scores, count, k, mu, weights):
 
 
 def run(scores, k, mu, asked=smooth.interpreted):
-    top = np.sort(np.asarray(scores))[::-1][:k]
+    top = np.sort(np.asarray(scores))[::-1][: k + 1]  # one more than may share, to know whether k are enough
     weights = np.full(len(top), np.nan)
     value, size, enough = asked(top, len(top), k, mu, weights)
     return value, size, enough, weights
@@ -36,8 +36,9 @@ def project(z):
 @settings(max_examples=200, deadline=None)
 def test_projection_value_and_exactness(scores, k, mu):
     value, size, enough, weights = run(scores, k, mu)
-    top, psi = np.sort(scores)[::-1][:k], np.sort(scores)[::-1]
-    assert weights == pytest.approx(project(top / mu), abs=1e-10)
+    psi = np.sort(scores)[::-1]
+    top = psi[: k + 1]
+    assert weights[:k] == pytest.approx(project(top[:k] / mu), abs=1e-10) and not np.any(weights[k:])
     assert np.sum(weights) == pytest.approx(1.0) and (weights[:size] >= 0).all() and (weights[size:] == 0).all()
     assert value == pytest.approx(weights @ top - mu / 2 * (weights @ weights - 1), abs=1e-12)
     u = project(psi / mu)
@@ -48,7 +49,7 @@ def test_projection_value_and_exactness(scores, k, mu):
         assert weights == pytest.approx(u[: len(weights)], abs=1e-9)
     rho = psi[0] / mu - u[0]
     on_the_edge = np.any(np.abs(psi / mu - rho) < 1e-6)  # rounding decides whether such a score has weight
-    if len(psi) < k or (np.sum(u > 0) < min(k, len(psi)) and not on_the_edge):
+    if len(psi) <= k or (np.sum(u > 0) <= k and not on_the_edge):
         assert enough
     assert psi[0] - 1e-9 <= exact <= psi[0] + mu / 2 + 1e-9
 
@@ -63,8 +64,9 @@ def test_gradient_is_the_weights():
 
 
 def test_ties_large_scores_and_no_labelings():
-    value, size, enough, weights = run([3.0, 3.0, 3.0], 3, 1e-10)
+    value, size, enough, weights = run([3.0, 3.0, 3.0, 3.0], 3, 1e-10)
     assert (value, size, enough) == (pytest.approx(3.0), 3, False)
+    weights = weights[:3]
     assert weights == pytest.approx([1 / 3] * 3)
     value, size, enough, weights = run([1e6, 1e6 - 1, -1e6], 3, 1e-10)
     assert (value, size, enough) == (1e6, 1, True)

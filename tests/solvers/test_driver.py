@@ -256,7 +256,7 @@ def test_get_solver():
     assert get_solver(solver) is solver
     assert isinstance(get_solver("bcfw"), BlockFrankWolfe)
     for unknown in ("newton", None, FrankWolfe):
-        with pytest.raises(ValueError, match=r"one of \['auto', .*'subgradient'\] or a solver object"):
+        with pytest.raises(ValueError, match=r"one of \['auto', .*'svrg'\] or a solver object"):
             get_solver(unknown)
 
 

@@ -132,7 +132,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         result = solver.solve(
             encoded.problem,
             lam,
-            tol=self._goal,
+            tol=self._goal(),
             max_passes=self.max_passes,
             max_seconds=self.max_seconds,
             callbacks=[tell_callbacks],
@@ -146,7 +146,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             attributes["_state"] = None
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
         self._become(attributes)
-        warn_of(result, lam, self._goal.at(result.primal))
+        warn_of(result, lam, self._goal().at(result.primal))
 
     def _cross_validated(self, X: Any, y: Any, **given: Any) -> dict[str, Any]:
         """The lam of cross-validation, and what was seen of others."""
@@ -156,7 +156,6 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         return choose_lam(self, X, y, **{name: value for name, value in given.items() if value is not None})
 
-    @property
     def _goal(self) -> Goal:
         """How large the gap may be."""
         return as_goal(self.tol)

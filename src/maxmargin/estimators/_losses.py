@@ -52,10 +52,9 @@ class LogLikelihood(LabelingEstimator):
             check_positive("lam", lam)  # or weights may have no optimum
         return lam
 
-    @property
     def _goal(self) -> Goal:
         """Log-losses have no largest value, and grow with the samples: a share of the objective is what they mean."""
-        return Relative(SHARE) if self.tol is None else super()._goal
+        return Relative(SHARE) if self.tol is None else super()._goal()
 
     @property
     def _penalty(self) -> float:

@@ -96,7 +96,7 @@ def choose_lam(
     if getattr(single, "kernel", None) is not None and isinstance(single.kernel, str) and single.kernel == PRECOMPUTED:
         raise ValueError('cross-validation cannot take kernel="precomputed" apart: give the function instead')
     check_limits(single.max_passes, single.max_seconds)
-    tol = single._goal.at(0.0)  # the least that it may be
+    tol = single._goal().at(0.0)  # the least that it may be
     check_positive("eps", eps)
     values = None if lams is None else on_grid(lams, tol).lams
     if lengths is not None:

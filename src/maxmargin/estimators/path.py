@@ -317,7 +317,7 @@ def lam_grid(
     >>> path.breakpoints
     array([1. , 0.1])
     """
-    rule = on_grid(lams, estimator._goal.at(1.0) if tol is None else tol)
+    rule = on_grid(lams, estimator._goal().at(1.0) if tol is None else tol)
     path = EstimatorPath(estimator, X, y, rule, certified, solver=solver, warm=warm_start, **given)
     path.path.walk(callbacks, int(estimator.verbose))
     return path

@@ -69,7 +69,7 @@ def average_precision(
     >>> average_precision(found, [0.9, 0.1, 0.5], true)  # the wrong one comes last
     0.6666666666666666
     >>> average_precision(found, [0.9, 0.7, 0.5], true)  # two of three when the second is found
-    0.5555555555555556
+    0.5555...
     """  # everingham10
     found, truth, score = np.asarray(boxes, float), np.asarray(true, float), np.asarray(scores, float)
     of = np.arange(len(found)) if images is None else np.asarray(images)

@@ -20,7 +20,6 @@ from .numbered import with_numbered_outputs
 from .rows import (
     Rows,
     add_outer,
-    add_outer_all,
     add_scores,
     as_rows,
     count_weight_rows,
@@ -289,11 +288,8 @@ def _(problem, direction, blocks, work, i):
 @helper
 def spread(problem, work, i, scale, n_active, w):
     """Add ``scale phi`` of a sample to the weights, for the labels and values listed in the scratch."""
-    weights, n_labels = weight_rows(problem, w), problem.cost.shape[0]
-    if n_active == n_labels and work.active[n_labels - 1] == n_labels - 1:  # all, in order: rows of weights at once
-        add_outer_all(problem.rows, i, scale, work.values, weights)
-    else:
-        add_outer(problem.rows, i, scale, n_active, work.active, work.values, weights)
+    weights = weight_rows(problem, w)
+    add_outer(problem.rows, i, scale, n_active, work.active, work.values, weights)
     if problem.intercept_row >= 0:
         for j in range(n_active):
             weights[problem.intercept_row, work.active[j]] += scale * work.values[j]

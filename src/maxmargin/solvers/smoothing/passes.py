@@ -199,7 +199,7 @@ def smoothed_objective(problem: Any, w: np.ndarray, lam: float, smoothing: Any) 
     problem = as_problem(problem)
     check_smoothing(smoothing)
     check_not_negative("lam", lam)
-    check_needs("smoothed_objective", {NEEDS[type(smoothing)]}, offers(problem))
+    check_needs("smoothed_objective", {NEEDS[type(smoothing)], Need.BOUNDS}, offers(problem))
     w = np.ascontiguousarray(w, np.float64)
     if w.shape != (dimension(problem),) or not (np.all(np.isfinite(w)) and lam < np.inf):
         raise ValueError(f"w must be {dimension(problem)} finite numbers, and lam finite, got {w.shape} and {lam!r}")
