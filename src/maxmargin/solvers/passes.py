@@ -133,14 +133,17 @@ class Passes:
 
     def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
         """The same on several threads, each with a vector of its own."""
-        hinges, losses, vectors = np.empty(self.n), np.empty(self.n), list[np.ndarray]()
+        hinges, losses, vectors = np.empty(self.n), np.empty(self.n), dict[int, np.ndarray]()
 
         def on_range(work: Any, first: int, last: int) -> None:
-            vectors.append(np.zeros(self.dimension))
-            gradient_pass(self.problem, work, w, first, last, hinges, losses, vectors[-1])
+            own = vectors[first] = np.zeros(self.dimension)
+            gradient_pass(self.problem, work, w, first, last, hinges, losses, own)
 
         self.run(on_range)
-        return hinges, DualPoint(sum(vectors[1:], vectors[0]), dot(self.problem.weight, losses))
+        vector = np.zeros(self.dimension)
+        for first in sorted(vectors):  # whichever thread came first
+            vector += vectors[first]
+        return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_gradient(self) -> None:
         """Compile or load what `gradient` needs."""
