@@ -56,7 +56,9 @@ class GDMM:
     def __post_init__(self) -> None:
         n_labels = self.chains[0].loss.shape[1]
         self.unary, self.pairs = np.zeros((n_labels, self.chains[0].x.shape[1])), np.zeros((n_labels, n_labels))
-        self.active = {(i, "link", t): {(c.y[t], c.y[t + 1])} for i, c in enumerate(self.chains) for t in range(len(c.y) - 1)}
+        self.active = {
+            (i, "link", t): {(c.y[t], c.y[t + 1])} for i, c in enumerate(self.chains) for t in range(len(c.y) - 1)
+        }
         self.active |= {(i, "site", t): {(c.y[t],)} for i, c in enumerate(self.chains) for t in range(len(c.y))}
 
     def a_pass(self, rng: np.random.Generator) -> None:

@@ -67,6 +67,16 @@ def can_sum(plan):
     """Whether a plan knows marginals. A plan that does says so."""
 
 
+@verb
+def is_tight(plan):
+    """Whether marginals of sites and links that agree are those of labelings, all of which are allowed: in trees."""
+
+
+@implements(is_tight, object)
+def _(plan):
+    return False
+
+
 @implements(can_sum, object)
 def _(plan):
     return False

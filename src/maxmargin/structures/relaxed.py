@@ -49,6 +49,9 @@ class Relaxations:
         self.messages = [new_messages(problem.plan, i) for i in range(self.n_samples)]
         self.work, self.room = new_work(problem), new_totals(problem)
 
+    def factored(self) -> PairwiseProblem:
+        return self.problem
+
     def truth(self, i: int) -> Shares:
         sites, links, eye = self.problem.sites, self.problem.links, np.eye(self.n_labels)
         labels = self.problem.labels[sites.offsets[i] : sites.offsets[i + 1]]

@@ -18,6 +18,7 @@ from ..verbs import (
     find_max_marginals,
     find_reweighted,
     find_top,
+    is_tight,
     mix_labeling,
     new_scratch,
 )
@@ -70,6 +71,11 @@ def _(plan, i, node, edge, scratch, out):
     scores, transitions, length = shaped(plan, i, node, edge)
     by_label = out.reshape((-1, plan.start.shape[0]))
     max_marginals(scores, transitions, plan.start, plan.end, scratch.table, length, by_label)
+
+
+@implements(is_tight, ChainPlan)
+def _(plan):
+    return not (plan.start.any() or plan.end.any())
 
 
 @implements(can_sum, ChainPlan)

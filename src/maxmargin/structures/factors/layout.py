@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import kernel
+from ..._compile import implements, kernel, verb
+from ..pairwise.layout import PairwiseProblem
 from ..pairwise.links import ends_of
+from ..rows import squared_norms
 
 
 class Factors(NamedTuple):
@@ -46,6 +48,16 @@ class Factors(NamedTuple):
 SPARE = 2
 
 
+@verb
+def factored(problem):
+    """The problem whose sites and links are the factors; that of a relaxation is not the one that is solved."""
+
+
+@implements(factored, PairwiseProblem)
+def _(problem):
+    return problem
+
+
 def new_factors(problem: Any) -> Factors:
     """All mass on the true labels, without room for others."""
     samples, tails, heads = ends_of(problem.links, problem.sites)
@@ -71,6 +83,16 @@ def new_factors(problem: Any) -> Factors:
         head_place=np.zeros(n_links, np.int32),
         pair_mass=np.ones(n_links),
     )
+
+
+def site_norms(problem: Any) -> np.ndarray:
+    """(N,) ``|phi|^2`` of sites, with the features that need no storing."""
+    sites = problem.sites
+    norms = squared_norms(sites.rows) + (sites.intercept_row >= 0)
+    if sites.first_row >= 0:
+        np.add.at(norms, sites.offsets[:-1], 1.0)
+        np.add.at(norms, sites.offsets[1:] - 1, 1.0)
+    return norms
 
 
 def lacks_room(factors: Factors) -> bool:

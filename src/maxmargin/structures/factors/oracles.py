@@ -34,23 +34,19 @@ class Scratch(NamedTuple):
     at_head: np.ndarray  # (K,) bool
     tail_pull: np.ndarray  # (K,) messages to the labels in the list of the tail
     head_pull: np.ndarray  # (K,)
-    points: np.ndarray  # (longest list,) masses wanted
-    many: np.ndarray  # (2, K) pairs that a label of the tail, or of the head, is in
     active: np.ndarray  # (K,) labels that change, and how much
     changes: np.ndarray  # (K,)
     found: np.ndarray  # (2,) labels of the pair that was found
     visited: np.ndarray  # (3,) entries looked at where neither label is listed, elsewhere, and searches
 
 
-def new_scratch(n_labels: int, longest: int) -> Scratch:
+def new_scratch(n_labels: int) -> Scratch:
     return Scratch(
         scores=np.zeros(n_labels),
         listed=np.zeros(n_labels, np.bool_),
         at_head=np.zeros(n_labels, np.bool_),
         tail_pull=np.zeros(n_labels),
         head_pull=np.zeros(n_labels),
-        points=np.zeros(longest),
-        many=np.zeros((2, n_labels), np.int64),
         active=np.zeros(n_labels, np.int64),
         changes=np.zeros(n_labels),
         found=np.zeros(2, np.int64),
@@ -171,4 +167,3 @@ def _(search, a, b, value):
 @implements(entry_grew, Ordered)
 def _(search, a, b, value):
     lift(search.maxima, a, b, value)
-

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, plain
-from ...inference.verbs import can_sum, needs_submodular, new_scratch
+from ...inference.verbs import can_sum, is_tight, needs_submodular, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
 from ..verbs import check_weights, dimension, inner, n_blocks, new_blocks, new_totals, new_work, offers
 from .links import (
     bytes_kept,
+    is_one_table,
     keeps_pairs,
     link_width,
     n_link_rows,
@@ -205,6 +206,7 @@ def _(problem):
         decoding=True,
         expectations=expects,
         top_outputs=True,
+        factors=linear and is_one_table(problem.links) and is_tight(problem.plan),
     )
 
 

@@ -56,6 +56,11 @@ def keeps_pairs(links):
 
 
 @verb
+def is_one_table(links):
+    """Whether links have one table of weights and no mask, so that each can be learned by itself."""
+
+
+@verb
 def n_pool_tables(links):
     """Tables of scores the largest sample needs room for."""
 
@@ -293,5 +298,15 @@ def _(links):
 
 
 @implements(keeps_pairs, Potts)
+def _(links):
+    return False
+
+
+@implements(is_one_table, Successive, Alike)
+def _(links):
+    return links.mask.shape[0] == 0
+
+
+@implements(is_one_table, Joined, Featured, Potts)
 def _(links):
     return False
