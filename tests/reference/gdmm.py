@@ -8,6 +8,7 @@ and consistency, ``M_jf q_f = q_j``, is weighed by ``rho c_i``: the unit of rho 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,21 +57,23 @@ class GDMM:
     def __post_init__(self) -> None:
         n_labels = self.chains[0].loss.shape[1]
         self.unary, self.pairs = np.zeros((n_labels, self.chains[0].x.shape[1])), np.zeros((n_labels, n_labels))
-        self.active = {
-            (i, "link", t): {(c.y[t], c.y[t + 1])} for i, c in enumerate(self.chains) for t in range(len(c.y) - 1)
-        }
-        self.active |= {(i, "site", t): {(c.y[t],)} for i, c in enumerate(self.chains) for t in range(len(c.y))}
+        # what is known of: labels of every site, which include those of its links' pairs, and pairs of every link
+        self.labels = [[{(label,)} for label in chain.y] for chain in self.chains]
+        self.outputs = [[{pair} for pair in pairwise(chain.y)] for chain in self.chains]
 
-    def a_pass(self, rng: np.random.Generator) -> None:
-        factors = list(self.active)
-        for f in rng.permutation(len(factors)):
-            i, kind, t = factors[f]
-            getattr(self, f"update_{kind}")(self.chains[i], t, self.active[factors[f]])
+    def a_pass(self, order: np.ndarray) -> None:
+        for i in order:
+            for t in range(len(self.chains[i].y)):
+                self.update_site(self.chains[i], t, self.labels[i][t])
+            for t, active in enumerate(self.outputs[i]):
+                self.update_link(self.chains[i], t, active)
+                self.labels[i][t] |= {(a,) for a, _ in active}
+                self.labels[i][t + 1] |= {(b,) for _, b in active}
         for chain in self.chains:
             for t in range(len(chain.y) - 1):
                 chain.multiplier[t] += self.eta * chain.violation(t)
 
-    def update_site(self, chain: Chain, t: int, active: set) -> None:
+    def update_site(self, chain: Chain, t: int, known: set) -> None:
         degree, pull = 0, np.zeros(len(chain.node[t]))
         for link, end in ((t, 0), (t - 1, 1)):
             if 0 <= link < len(chain.edge):
@@ -78,22 +81,26 @@ class GDMM:
                 degree += 1
         scores = self.unary @ chain.x[t] + chain.loss[t] + self.rho * pull
         stiff = chain.share / self.lam * (chain.x[t] @ chain.x[t]) + self.rho * degree
-        change = self.improve(chain.node[t], scores, stiff, active)
+        unknown = scores.copy()
+        unknown[[k for (k,) in known]] = -np.inf
+        new = set() if np.all(unknown == -np.inf) else {(int(np.argmax(unknown)),)}
+        change = share_mass(chain.node[t], scores, stiff, known | new)
+        known |= {k for k in new if chain.node[t][k] > 0.0}
         self.unary -= chain.share / self.lam * np.outer(change, chain.x[t])
 
-    def update_link(self, chain: Chain, t: int, active: set) -> None:
+    def update_link(self, chain: Chain, t: int, known: set) -> None:
         message = chain.message(t)
         scores = self.pairs - self.rho * (message[0][:, None] + message[1])
-        candidates = active | {np.unravel_index(np.argmax(scores), scores.shape)}
-        many = sum(np.bincount([pair[end] for pair in candidates]).max() for end in (0, 1))
-        change = self.improve(chain.edge[t], scores, chain.share / self.lam + self.rho * many, active)
+        outputs = known | {tuple(map(int, np.unravel_index(np.argmax(scores), scores.shape)))}
+        many = sum(np.bincount([pair[end] for pair in outputs]).max() for end in (0, 1))
+        change = share_mass(chain.edge[t], scores, chain.share / self.lam + self.rho * many, outputs)
+        known.clear()
+        known |= {pair for pair in outputs if chain.edge[t][pair] > 0.0 or pair == (chain.y[t], chain.y[t + 1])}
         self.pairs -= chain.share / self.lam * change
 
-    def improve(self, masses: np.ndarray, scores: np.ndarray, stiff: float, active: set) -> np.ndarray:
-        """Masses of the active outputs, and of the best one, as one projected step says; returns what changed."""
-        active.add(np.unravel_index(np.argmax(scores), scores.shape))
-        places = tuple(np.array(sorted(active)).T)
-        before = masses.copy()
-        masses[places] = project(masses[places] + scores[places] / stiff)
-        active.intersection_update(zip(*np.nonzero(masses), strict=True))
-        return masses - before
+
+def share_mass(masses: np.ndarray, scores: np.ndarray, stiff: float, outputs: set) -> np.ndarray:
+    """Masses of some outputs as one projected step says; returns what changed."""
+    places, before = tuple(np.array(sorted(outputs)).T), masses.copy()
+    masses[places] = project(masses[places] + scores[places] / stiff)
+    return masses - before

@@ -5,9 +5,9 @@ With ``c_i = s_i / S`` and duals that are probabilities, the augmented Lagrangia
     lam/2 |w|^2 - sum_i c_i <loss, q_j> + rho/2 sum_i c_i sum_jf |M_jf q_f - q_j + multiplier_jf|^2,
 
 so that a site's gradient, over -c_i, is a score: that of the label, its loss, and rho times the messages
-``m = M_jf q_f - q_j + multiplier`` of all its links; a link's is the weight of the pair less rho times its two messages.
-Over c_i, a site's curvature is ``c_i/lam |phi|^2 + rho degree`` for each label. A link's is ``c_i/lam`` for each pair,
-and rho for the sum over the pairs of each label of the tail, and of the head.
+``m = M_jf q_f - q_j + multiplier`` of all its links; a link's is the weight of the pair less rho times its messages at
+both ends. Over c_i, a site's curvature is ``c_i/lam |phi|^2 + rho degree`` for each label. A link's is ``c_i/lam`` for
+each pair, and rho for the sum over the pairs of each label of the tail, and of the head.
 """  # yen16, Alg. 4 and eq. 26
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def message(factors, slot, begin, p):
 @helper
 def score_site(problem, factors, scratch, outputs, w, rho, j, new):
     """Scores of the labels listed at site j, and of a new one, if there is any; returns how many they are."""
-    sites, i, begin, count = problem.sites, factors.sample_of_site[j], factors.first[j], factors.count[j]
+    sites, i, begin, count = problem.sites, factors.sample_of_site[j], factors.first[j], factors.size[j]
     weights, costs = site_weights(sites, problem.cost.shape[0], w), problem.cost[problem.labels[j]]
     for p in range(count):
         k, pull = factors.label[begin + p], 0.0
@@ -73,9 +73,9 @@ def list_output(outputs, p, mass, score, row, column):
 def move_site(problem, factors, scratch, outputs, w, share, j, new):
     """Labels get the masses wanted, and weights follow; a new one is listed if it gets any."""
     sites, i, begin, n_active = problem.sites, factors.sample_of_site[j], factors.first[j], 0
-    if new >= 0 and outputs.wanted[factors.count[j]] > 0.0:
+    if new >= 0 and outputs.wanted[factors.size[j]] > 0.0:
         list_label(factors, j, new)
-    for p in range(factors.count[j]):
+    for p in range(factors.size[j]):
         change = outputs.wanted[p] - factors.mass[begin + p]
         if change != 0.0:
             scratch.active[n_active], scratch.changes[n_active] = factors.label[begin + p], change
@@ -89,32 +89,32 @@ def move_site(problem, factors, scratch, outputs, w, share, j, new):
 @helper
 def list_label(factors, j, k):
     """Label k joins the list of site j, without mass; returns its place."""
-    place = factors.count[j]
+    place = factors.size[j]
     factors.label[factors.first[j] + place], factors.mass[factors.first[j] + place] = k, 0.0
     for s in range(factors.slot_offsets[j], factors.slot_offsets[j + 1]):
         at = factors.slot_first[factors.slots[s]] + place
         factors.given[at], factors.multiplier[at] = 0.0, 0.0
-    factors.count[j] = place + 1
+    factors.size[j] = place + 1
     return place
 
 
 @helper
 def place_of(factors, j, k):
     """Where label k is in the list of site j; where it would be, if it is not."""
-    for p in range(factors.count[j]):
+    for p in range(factors.size[j]):
         if factors.label[factors.first[j] + p] == k:
             return p
-    return factors.count[j]
+    return factors.size[j]
 
 
 @helper
 def score_link(problem, factors, scratch, outputs, search, w, rho, e):
     """Scores of the pairs listed at link e, and of the best of all, if it is a new one; returns how many they are."""
     tail, head, begin = factors.ends[2 * e], factors.ends[2 * e + 1], factors.pair_first[e]
-    table, count = pair_table(problem, w), factors.pair_count[e]
-    for p in range(factors.count[tail]):
+    table, count = pair_table(problem, w), factors.pair_size[e]
+    for p in range(factors.size[tail]):
         scratch.tail_pull[p] = message(factors, 2 * e, factors.first[tail], p)
-    for p in range(factors.count[head]):
+    for p in range(factors.size[head]):
         scratch.head_pull[p] = message(factors, 2 * e + 1, factors.first[head], p)
     mark(factors, tail, scratch.listed, True)
     mark(factors, head, scratch.at_head, True)
@@ -139,10 +139,10 @@ def move_link(problem, factors, scratch, outputs, search, w, share, e, count):
     """Pairs get the masses wanted, and weights follow; those without any are not listed, but for the truth."""
     tail, head, begin, kept = factors.ends[2 * e], factors.ends[2 * e + 1], factors.pair_first[e], 0
     table = pair_table(problem, w)
-    if count > factors.pair_count[e] and outputs.wanted[count - 1] > 0.0:
-        if outputs.row[count - 1] == factors.count[tail]:
+    if count > factors.pair_size[e] and outputs.wanted[count - 1] > 0.0:
+        if outputs.row[count - 1] == factors.size[tail]:
             list_label(factors, tail, scratch.found[0])
-        if outputs.column[count - 1] == factors.count[head]:
+        if outputs.column[count - 1] == factors.size[head]:
             list_label(factors, head, scratch.found[1])
     for p in range(count):
         row, column, mass = outputs.row[p], outputs.column[p], outputs.wanted[p]
@@ -157,7 +157,7 @@ def move_link(problem, factors, scratch, outputs, search, w, share, e, count):
             factors.tail_place[begin + kept], factors.head_place[begin + kept] = row, column
             factors.pair_mass[begin + kept] = mass
             kept += 1
-    factors.pair_count[e] = kept
+    factors.pair_size[e] = kept
 
 
 @kernel
@@ -166,7 +166,7 @@ def raise_multipliers(factors, eta):
     total = 0.0
     for s in range(factors.ends.shape[0]):
         j = factors.ends[s]
-        for p in range(factors.count[j]):
+        for p in range(factors.size[j]):
             at = factors.slot_first[s] + p
             apart = factors.given[at] - factors.mass[factors.first[j] + p]
             factors.multiplier[at] += eta * apart

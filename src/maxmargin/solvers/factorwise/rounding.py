@@ -22,7 +22,7 @@ def rounded(problem: Any, factors: Factors, w: np.ndarray, lam: float) -> DualPo
     vector = np.zeros_like(w)
     n_pairs = problem.cost.shape[0] ** 2
     vector[:-n_pairs] = lam * w[:-n_pairs]  # those of sites stay
-    room = np.zeros((2, int(factors.count.max())))
+    room = np.zeros((2, int(factors.size.max())))
     loss = add_rounded(problem, factors, *room, vector)
     return DualPoint(vector, loss)
 
@@ -31,13 +31,13 @@ def rounded(problem: Any, factors: Factors, w: np.ndarray, lam: float) -> DualPo
 def add_rounded(problem, factors, missing_tail, missing_head, vector):
     """Add the links' part of ``lam A alpha`` to a vector; returns ``b'alpha``."""
     table, loss = pair_table(problem, vector), 0.0
-    for e in range(factors.pair_count.shape[0]):
+    for e in range(factors.pair_size.shape[0]):
         tail, head, share = factors.ends[2 * e], factors.ends[2 * e + 1], problem.weight[factors.sample_of_link[e]]
         tails, heads = factors.label[factors.first[tail] :], factors.label[factors.first[head] :]
         table[tails[0], heads[0]] += share
         fit_columns(factors, e, missing_tail, missing_head)
         begin = factors.pair_first[e]
-        for p in range(begin, begin + factors.pair_count[e]):
+        for p in range(begin, begin + factors.pair_size[e]):
             ta, hb = factors.tail_place[p], factors.head_place[p]
             mass = factors.pair_mass[p] * row_factor(factors, e, ta)
             column = missing_head[hb]
@@ -45,12 +45,12 @@ def add_rounded(problem, factors, missing_tail, missing_head, vector):
             mass *= own / column if column > own else 1.0
             missing_tail[ta] -= mass
             table[tails[ta], heads[hb]] -= share * mass
-        for p in range(factors.count[head]):
+        for p in range(factors.size[head]):
             missing_head[p] = max(factors.mass[factors.first[head] + p] - missing_head[p], 0.0)
         add_missing(factors, table, tail, head, share, missing_tail, missing_head)
-    for j in range(factors.count.shape[0]):
+    for j in range(factors.size.shape[0]):
         i, costs = factors.sample_of_site[j], problem.cost[problem.labels[j]]
-        for p in range(factors.first[j], factors.first[j] + factors.count[j]):
+        for p in range(factors.first[j], factors.first[j] + factors.size[j]):
             loss += problem.weight[i] * problem.loss_scale[i] * costs[factors.label[p]] * factors.mass[p]
     return loss
 
@@ -67,11 +67,11 @@ def row_factor(factors, e, place):
 def fit_columns(factors, e, missing_tail, missing_head):
     """Sums of columns after rows are scaled go to `missing_head`, and what sites have to `missing_tail`."""
     tail, head, begin = factors.ends[2 * e], factors.ends[2 * e + 1], factors.pair_first[e]
-    for p in range(factors.count[tail]):
+    for p in range(factors.size[tail]):
         missing_tail[p] = factors.mass[factors.first[tail] + p]
-    for p in range(factors.count[head]):
+    for p in range(factors.size[head]):
         missing_head[p] = 0.0
-    for p in range(begin, begin + factors.pair_count[e]):
+    for p in range(begin, begin + factors.pair_size[e]):
         missing_head[factors.head_place[p]] += factors.pair_mass[p] * row_factor(factors, e, factors.tail_place[p])
 
 
@@ -79,13 +79,13 @@ def fit_columns(factors, e, missing_tail, missing_head):
 def add_missing(factors, table, tail, head, share, missing_tail, missing_head):
     """What is missing at the head, as it is missing at the tail."""
     total = 0.0
-    for q in range(factors.count[head]):
+    for q in range(factors.size[head]):
         total += missing_head[q]
     if total <= 0.0:
         return
-    for p in range(factors.count[tail]):
+    for p in range(factors.size[tail]):
         if missing_tail[p] > 0.0:
             a, part = factors.label[factors.first[tail] + p], share * missing_tail[p] / total
-            for q in range(factors.count[head]):
+            for q in range(factors.size[head]):
                 if missing_head[q] > 0.0:
                     table[a, factors.label[factors.first[head] + q]] -= part * missing_head[q]

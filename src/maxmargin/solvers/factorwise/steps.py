@@ -1,8 +1,8 @@
 """How the outputs of a factor share its mass anew, from their scores.
 
 A factor's part of the problem is ``<scores, q> - curvature/2 |q' - q|^2`` over the simplex, where the curvature of a
-change d is ``own |d|^2 + rho (sum_a d_a^2 + sum_b d_b^2)`` with d_a and d_b its sums over outputs that share a row, or a
-column: pairs with the same label of the tail, or of the head. A site has no rows and columns, its rho is 0 here.
+change d is ``own |d|^2 + rho (sum_a d_a^2 + sum_b d_b^2)`` with d_a and d_b its sums over outputs that share a row, or
+a column: pairs with the same label of the tail, or of the head. A site has no rows and columns, its rho is 0 here.
 """
 
 from __future__ import annotations
@@ -29,9 +29,14 @@ class Outputs(NamedTuple):
 
 
 def new_outputs(longest: int) -> Outputs:
-    numbers, places = (np.zeros(longest) for _ in range(3)), (np.zeros(longest, np.int64) for _ in range(2))
-    mass, score, wanted = numbers
-    return Outputs(mass, score, *places, wanted, np.zeros((2, longest + 1)))
+    return Outputs(
+        mass=np.zeros(longest),
+        score=np.zeros(longest),
+        row=np.zeros(longest, np.int64),
+        column=np.zeros(longest, np.int64),
+        wanted=np.zeros(longest),
+        sums=np.zeros((2, longest + 1)),
+    )
 
 
 class Projected(NamedTuple):

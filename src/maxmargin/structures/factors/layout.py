@@ -31,14 +31,14 @@ class Factors(NamedTuple):
     slot_offsets: np.ndarray  # (N + 1,)
     slots: np.ndarray  # (2 E,) slots of site j: slot_offsets[j]:slot_offsets[j + 1]
     first: np.ndarray  # (N + 1,) where lists of sites begin
-    count: np.ndarray  # (N,)
+    size: np.ndarray  # (N,)
     label: np.ndarray  # (P,) int32
     mass: np.ndarray  # (P,) q_j
     slot_first: np.ndarray  # (2 E + 1,) where lists of slots begin, which are as long as those of their sites
     given: np.ndarray  # (Q,) M_jf q_f
     multiplier: np.ndarray  # (Q,) scaled
     pair_first: np.ndarray  # (E + 1,)
-    pair_count: np.ndarray  # (E,)
+    pair_size: np.ndarray  # (E,)
     tail_place: np.ndarray  # (R,) int32, place in the list of the tail
     head_place: np.ndarray  # (R,) int32
     pair_mass: np.ndarray  # (R,) q_f
@@ -71,14 +71,14 @@ def new_factors(problem: Any) -> Factors:
         slot_offsets=_starts(np.bincount(ends, minlength=n_sites)),
         slots=np.argsort(ends, kind="stable"),
         first=np.arange(n_sites + 1),
-        count=np.ones(n_sites, np.int64),
+        size=np.ones(n_sites, np.int64),
         label=problem.labels.astype(np.int32),
         mass=np.ones(n_sites),
         slot_first=np.arange(2 * n_links + 1),
         given=np.ones(2 * n_links),
         multiplier=np.zeros(2 * n_links),
         pair_first=np.arange(n_links + 1),
-        pair_count=np.ones(n_links, np.int64),
+        pair_size=np.ones(n_links, np.int64),
         tail_place=np.zeros(n_links, np.int32),
         head_place=np.zeros(n_links, np.int32),
         pair_mass=np.ones(n_links),
@@ -97,16 +97,16 @@ def site_norms(problem: Any) -> np.ndarray:
 
 def lacks_room(factors: Factors) -> bool:
     """Whether a pass could fill a list."""
-    sites = np.diff(factors.first) < factors.count + 1 + np.diff(factors.slot_offsets)
-    return bool(np.any(sites) or np.any(np.diff(factors.pair_first) < factors.pair_count + 1))
+    sites = np.diff(factors.first) < factors.size + 1 + np.diff(factors.slot_offsets)
+    return bool(np.any(sites) or np.any(np.diff(factors.pair_first) < factors.pair_size + 1))
 
 
 def make_room(factors: Factors) -> Factors:
     """The same lists, with room for a pass and some more."""
-    per_site = np.where(np.diff(factors.slot_offsets) > 0, 2, 1) * factors.count
+    per_site = np.where(np.diff(factors.slot_offsets) > 0, 2, 1) * factors.size
     first = _starts(per_site + np.diff(factors.slot_offsets) + SPARE)
     slot_first = _starts(np.diff(first)[factors.ends])
-    pair_first = _starts(2 * factors.pair_count + SPARE)
+    pair_first = _starts(2 * factors.pair_size + SPARE)
     roomy = factors._replace(
         first=first,
         label=np.zeros(first[-1], np.int32),
@@ -129,16 +129,16 @@ def _starts(sizes: np.ndarray) -> np.ndarray:
 
 @kernel
 def copy_lists(factors, roomy):
-    for j in range(factors.count.shape[0]):
-        for p in range(factors.count[j]):
+    for j in range(factors.size.shape[0]):
+        for p in range(factors.size[j]):
             roomy.label[roomy.first[j] + p] = factors.label[factors.first[j] + p]
             roomy.mass[roomy.first[j] + p] = factors.mass[factors.first[j] + p]
     for s in range(factors.ends.shape[0]):
-        for p in range(factors.count[factors.ends[s]]):
+        for p in range(factors.size[factors.ends[s]]):
             roomy.given[roomy.slot_first[s] + p] = factors.given[factors.slot_first[s] + p]
             roomy.multiplier[roomy.slot_first[s] + p] = factors.multiplier[factors.slot_first[s] + p]
-    for e in range(factors.pair_count.shape[0]):
-        for p in range(factors.pair_count[e]):
+    for e in range(factors.pair_size.shape[0]):
+        for p in range(factors.pair_size[e]):
             here, there = roomy.pair_first[e] + p, factors.pair_first[e] + p
             roomy.tail_place[here] = factors.tail_place[there]
             roomy.head_place[here] = factors.head_place[there]

@@ -57,7 +57,7 @@ def new_scratch(n_labels: int) -> Scratch:
 @helper
 def mark(factors, j, flags, flag):
     """Set the flags of the labels listed at a site."""
-    for p in range(factors.first[j], factors.first[j] + factors.count[j]):
+    for p in range(factors.first[j], factors.first[j] + factors.size[j]):
         flags[factors.label[p]] = flag
 
 
@@ -110,7 +110,7 @@ def spread_messages(factors, j, pull, out):
     """Messages to the labels listed at site j, among all labels."""
     for k in range(out.shape[0]):
         out[k] = 0.0
-    for p in range(factors.count[j]):
+    for p in range(factors.size[j]):
         out[factors.label[factors.first[j] + p]] = pull[p]
 
 
@@ -124,8 +124,8 @@ def pair_table(problem, w):
 def _(search, problem, factors, scratch, w, e, rho):
     table, maxima = pair_table(problem, w), search.maxima
     tail, head, best = factors.ends[2 * e], factors.ends[2 * e + 1], -np.inf
-    tails = factors.label[factors.first[tail] : factors.first[tail] + factors.count[tail]]
-    heads = factors.label[factors.first[head] : factors.first[head] + factors.count[head]]
+    tails = factors.label[factors.first[tail] : factors.first[tail] + factors.size[tail]]
+    heads = factors.label[factors.first[head] : factors.first[head] + factors.size[head]]
     spare = 0.0  # no message to a head adds more
     for q in range(heads.shape[0]):
         spare = max(spare, -rho * scratch.head_pull[q])
