@@ -92,7 +92,8 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
         or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient",
-        "perceptron", "gdmm", "svrg" or "casimir"; "lbfgs", for log-losses, which "svrg" and "casimir" know, too; or a solver.
+        "perceptron", "gdmm", "svrg" or "casimir"; "lbfgs", for log-losses, which "svrg" and "casimir" know, too; or a
+        solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.
