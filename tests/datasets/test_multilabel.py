@@ -35,6 +35,7 @@ def test_sizes(name, shared_data):
 
 def test_parse():
     X, y = _multilabel._parse(b"2,0 1:0.5 3:2\n 2:1\n1\n", n_features=3, n_labels=4)
+    assert X.indices.dtype == X.indptr.dtype == np.int32
     assert X.toarray().tolist() == [[0.5, 0, 2], [0, 1, 0], [0, 0, 0]]
     assert y.toarray().tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
 

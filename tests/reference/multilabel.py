@@ -13,7 +13,9 @@ def label_sets(n_labels: int) -> Labels:
     return np.array(list(itertools.product((0, 1), repeat=n_labels)), dtype=np.int64)
 
 
-def multilabel_joint_feature(x: ArrayLike, y: ArrayLike, *, intercept: bool = True, interactions: bool = False) -> Array:
+def multilabel_joint_feature(
+    x: ArrayLike, y: ArrayLike, *, intercept: bool = True, interactions: bool = False
+) -> Array:
     """phi(x, y): node (F, L) row-major, [bias (L)], [pairs l < m, by l and then by m]."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     pairs = [y[a] * y[b] for a in range(len(y)) for b in range(a + 1, len(y))]

@@ -147,6 +147,7 @@ def _parse(text: bytes, n_features: int, n_labels: int) -> tuple[Any, Any]:
     from sklearn.datasets import load_svmlight_file
 
     X, labels = load_svmlight_file(io.BytesIO(text), n_features=n_features, multilabel=True, zero_based=False)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # LIBLINEAR takes no others
     indptr = np.concatenate([[0], np.cumsum([len(one) for one in labels])])
     columns = np.array([label for one in labels for label in sorted(one)], dtype=np.int32)
     return X, csr_matrix((np.ones(len(columns), np.int64), columns, indptr), shape=(len(labels), n_labels))
