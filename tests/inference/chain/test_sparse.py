@@ -119,8 +119,8 @@ def test_another_table_is_read_and_the_same_one_when_it_is_forgotten():
     forget_tables(new_scratch(dense, 1))  # a scratch that knows nothing has nothing to forget
 
 
-def test_pairs_of_another_table_do_no_harm():
-    """Sums of features go to other vectors than the weights; the scratch cannot tell."""
+def test_pairs_of_another_table_do_not_count():
+    """Sums of features go to other vectors than the weights."""
     node, edge, start, end = some_scores(5, 12, 0.05, seed=5)
     plan = plan_of(SparseChainPlan, node, start, end)
     scratch, labels, other = new_scratch(plan, 1), np.zeros(5, np.int32), np.zeros((12, 12))

