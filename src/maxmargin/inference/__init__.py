@@ -2,7 +2,7 @@
 
 from .bounded import Bounded
 from .boxes import best_box, candidate_marginals, scan_boxes, search_boxes, top_boxes
-from .chain import ChainPlan
+from .chain import ChainPlan, SparseChainPlan
 from .cut import CutPlan, first_nonsubmodular, make_cut_plan
 from .distance_transform import distance_transform
 from .junction import JunctionPlan, TooWide, make_junction_plan
@@ -23,6 +23,7 @@ __all__ = [
     "Relaxed",
     "RelaxedPlan",
     "RelaxedSubset",
+    "SparseChainPlan",
     "Springs",
     "Subset",
     "TooWide",

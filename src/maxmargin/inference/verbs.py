@@ -9,7 +9,8 @@ runs. Plans of trees, junction trees, cuts and relaxations begin with the fields
 - ``tables`` (E,): where the scores of an edge begin in `edge`, a row for each label of the tail, a column for each of
   the head. Edges with the same scores may share a table, also across samples.
 
-A `ChainPlan` has the offsets only: its edges and their one table go without saying. A `Bounded` holds another plan.
+A `ChainPlan` or `SparseChainPlan` has the offsets only: its edges and their one table go without saying. A `Bounded`
+holds another plan.
 
 The potentials of sample i are `node`, all label scores of its nodes one after the other, and `edge`, a flat array of
 tables. Scores of -inf forbid. A *scratch* is the working memory of one thread.
@@ -23,6 +24,29 @@ from .._compile import implements, verb
 @verb
 def new_scratch(plan, k):
     """Working memory of one thread, to ask for at most k labelings at a time."""
+
+
+@verb
+def change_score(scratch, table, a, b, amount):
+    """``table[a, b] += amount``, of which a scratch may have to know; see :func:`forget_tables`."""
+
+
+@implements(change_score, object)
+def _(scratch, table, a, b, amount):
+    table[a, b] += amount
+
+
+@verb
+def forget_tables(scratch):
+    """What a scratch knows of tables of edge scores may be wrong from now on; by default it knows nothing.
+
+    It must be said wherever scores change by other means than :func:`change_score` while a scratch is in use.
+    """
+
+
+@implements(forget_tables, object)
+def _(scratch):
+    return None
 
 
 @verb

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._compile import implements, kernel, verb
 from .._sums import dot
+from ..structures.verbs import forget_weights
 
 
 @verb
@@ -18,6 +19,11 @@ def release(box, w):
 @verb
 def clip(box, w):
     """v becomes w, truncated to the box."""
+
+
+@verb
+def after_change(box, problem, work):
+    """The weights that the scratch knows were brought into the box."""
 
 
 class NoBox(NamedTuple):
@@ -31,6 +37,11 @@ def _(box, w):
 
 @implements(clip, NoBox)
 def _(box, w):
+    return None
+
+
+@implements(after_change, NoBox)
+def _(box, problem, work):
     return None
 
 
@@ -55,6 +66,11 @@ def _(box, w):
         v = w[box.indices[j]]
         w[box.indices[j]] = min(max(v, box.lower[j]), box.upper[j])
         box.cut[j] = v - w[box.indices[j]]
+
+
+@implements(after_change, Box)
+def _(box, problem, work):
+    forget_weights(problem, work)
 
 
 @kernel

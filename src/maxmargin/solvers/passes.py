@@ -20,6 +20,7 @@ from ..structures.verbs import (
     dimension,
     find_corner,
     find_potentials,
+    forget_weights,
     inner,
     measure,
     n_blocks,
@@ -92,8 +93,14 @@ class Passes:
         self.problem = problem
         self.n, self.dimension = n_blocks(problem), dimension(problem)
         self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
-        self.work = new_work(problem)
+        self.scratch = new_work(problem)
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
+
+    @property
+    def work(self) -> Any:
+        """Scratch for one call of a kernel: it knows nothing of any weights."""
+        forget_weights(self.problem, self.scratch)
+        return self.scratch
 
     def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""

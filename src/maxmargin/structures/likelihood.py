@@ -37,6 +37,7 @@ from .verbs import (
     find_expectation,
     find_potentials_with,
     find_support,
+    forget_weights,
     inner,
     keep_expectation,
     measure,
@@ -156,6 +157,11 @@ def _(problem):
 @implements(new_work, LogLoss, CustomLogLoss)
 def _(problem):
     return Work(new_work(problem.base), new_expectation(problem))
+
+
+@implements(forget_weights, LogLoss, CustomLogLoss)
+def _(problem, work):
+    forget_weights(problem.base, work.base)
 
 
 @implements(new_expectation, LogLoss, CustomLogLoss)

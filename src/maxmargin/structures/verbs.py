@@ -69,7 +69,21 @@ def new_totals(problem):
 
 @verb
 def new_work(problem):
-    """Scratch for one thread."""
+    """Scratch for one thread, and for one call of a kernel; for more of them, see :func:`forget_weights`."""
+
+
+@verb
+def forget_weights(problem, work):
+    """What the scratch knows of weights may be wrong from now on; by default it knows nothing.
+
+    A scratch follows the changes that the verbs make. Whoever changes weights himself says so, and who keeps a scratch
+    between two kernels: weights may change there.
+    """
+
+
+@implements(forget_weights, object)
+def _(problem, work):
+    return None
 
 
 @verb

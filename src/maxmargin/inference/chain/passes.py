@@ -39,12 +39,7 @@ def viterbi(node, edge, start, end, table, length, labels):
     """Write the best labeling into `labels` and return its score; ties go to the lowest label, last position first."""
     n_labels = edge.shape[0]
     forward_max(node, edge, start, table, length)
-    chosen = 0
-    value = table[length - 1, 0] + end[0]
-    for b in range(1, n_labels):
-        score = table[length - 1, b] + end[b]
-        if score > value:
-            chosen, value = b, score
+    chosen, value = best_end(table[length - 1], end)
     labels[length - 1] = chosen
     for t in range(length - 1, 0, -1):
         best = table[t - 1, 0] + edge[0, chosen]
@@ -56,6 +51,17 @@ def viterbi(node, edge, start, end, table, length, labels):
         chosen = previous
         labels[t - 1] = chosen
     return value
+
+
+@helper
+def best_end(last, end):
+    """The last label of the best labeling, and its score."""
+    chosen, value = 0, last[0] + end[0]
+    for b in range(1, len(end)):
+        score = last[b] + end[b]
+        if score > value:
+            chosen, value = b, score
+    return chosen, value
 
 
 @helper

@@ -42,3 +42,17 @@ class ChainPlan(NamedTuple):
     start: np.ndarray
     end: np.ndarray
     longest: int
+
+
+class SparseChainPlan(NamedTuple):
+    """Positions that follow each other, many labels at each, and edge scores that are 0 but for a few.
+
+    Answers are those of a :class:`ChainPlan`, of which it has the fields; the best labeling is found without a look at
+    all pairs of labels. Where scores are not 0, a scratch finds out when it first sees a table, and remembers: it is to
+    be told of changes, see `inference.verbs.forget_tables`.
+    """
+
+    offsets: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    longest: int

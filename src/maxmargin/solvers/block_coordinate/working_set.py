@@ -64,7 +64,7 @@ class ListedEngine(BlockEngine):
     def take_up(self, problem: ListedProblem) -> None:
         """Go on with more outputs: masses stay, gaps are those of the new problem."""
         self.problem = self.passes.problem = problem
-        self.passes.work = new_work(problem)
+        self.passes.scratch = new_work(problem)
         self.objective = replace(self.objective, problem=problem)
         self.blocks = extended(problem, self.blocks)
         self.averaging = self.new_averaging()

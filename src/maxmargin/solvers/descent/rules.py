@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..._compile import implements, kernel, verb
 from ...structures.verbs import add_corner, find_corner, find_potentials_with
-from ..box import Box, NoBox
+from ..box import Box, NoBox, after_change
 
 # Below this the factor of the weights is multiplied out.
 SMALL_SCALE = 1e-9
@@ -146,6 +146,7 @@ def descend(problem, work, rule, box, u, late, scales, order, lam, done):
         if late.shape[0] > 0:
             add_corner(problem, work, i, amount * total, late)
         project(box, u, late, scale, total)
+        after_change(box, problem, work)
         scales[SCALE] = scale
         scales[TOTAL] = total + importance(rule, k) * scale
         scales[MASS] += importance(rule, k)

@@ -20,7 +20,7 @@ from ...structures.verbs import (
     take_away,
     take_corner,
 )
-from ..box import clip, release
+from ..box import after_change, clip, release
 from .averaging import before_change
 from .lengths import ExactLength, Line, choose_length, gain
 from .memory import corner_from_cache, has_nameless_mass, remember, shift_mass, worst_slot
@@ -265,6 +265,7 @@ def follow(direction, problem, run, i, measured, gamma):
     scale = problem.weight[i] / run.lam
     move(problem, direction, measured, run.blocks, run.work, run.w, i, gamma, scale)
     clip(run.box, run.w)
+    after_change(run.box, problem, run.work)
 
 
 @helper

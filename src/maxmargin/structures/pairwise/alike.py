@@ -1,4 +1,7 @@
-"""Links that share one (K, K) table of weights: of their marginals the sum over a block is kept."""
+"""Links that share one (K, K) table of weights: of their marginals the sum over a block is kept.
+
+Their weights are the scores that plans work with, so that every change of one is a `change_score`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, routine
+from ...inference.verbs import change_score, forget_tables
 from ..directions import BetweenCorners, ToCorner, ToExpectation, plus
 from .links import (
     Alike,
@@ -90,6 +94,7 @@ def _(links, work, weights, i):
     if links.mask.shape[0] == 0:
         return weights[0]
     n_labels = links.mask.shape[0]
+    forget_tables(work.scratch)
     for a in range(n_labels):
         for b in range(n_labels):
             work.edge[a * n_labels + b] = weights[0, a * n_labels + b] + links.mask[a, b]
@@ -187,13 +192,13 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     for a in range(n_labels):
         if used[a]:
             for b in range(n_labels):
-                transitions[a, b] += step * edge[a, b]
+                change_score(work.scratch, transitions, a, b, step * edge[a, b])
                 edge[a, b] *= keep
                 square += edge[a, b] * edge[a, b]
             used[a] = keep > 0.0
     for e in range(n_links(links, sites, i)):
         a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
-        transitions[a, b] -= step
+        change_score(work.scratch, transitions, a, b, -step)
         square += shift(edge, a, b, gamma)
         used[a] = True
     kept.square[i] = square
@@ -213,12 +218,12 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     step, count = scale * gamma, n_links(links, sites, i)
     for e in range(count):
         a, b = work.labels[tail(links, i, e)], work.labels[head(links, i, e)]
-        transitions[a, b] -= step
+        change_score(work.scratch, transitions, a, b, -step)
         kept.square[i] += shift(edge, a, b, gamma)
         kept.used[i, a] = True
     for e in range(count):
         a, b = work.away[tail(links, i, e)], work.away[head(links, i, e)]
-        transitions[a, b] += step
+        change_score(work.scratch, transitions, a, b, step)
         kept.square[i] += shift(edge, a, b, -gamma)
 
 
@@ -230,7 +235,7 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
         kept.used[i, a] = True
         for b in range(new.shape[0]):
             change = gamma * (new[a, b] - old[a, b])
-            transitions[a, b] -= scale * change
+            change_score(work.scratch, transitions, a, b, -scale * change)
             old[a, b] = plus(old[a, b], change)
             square += old[a, b] * old[a, b]
     kept.square[i] = square
@@ -242,7 +247,7 @@ def _(kept, direction, links, sites, work, weights, i, scale):
     transitions = table(weights, new.shape[0])
     for a in range(new.shape[0]):
         for b in range(new.shape[0]):
-            transitions[a, b] += scale * (new[a, b] - old[a, b])
+            change_score(work.scratch, transitions, a, b, scale * (new[a, b] - old[a, b]))
 
 
 @implements(settle_links, Sums)
@@ -300,11 +305,12 @@ def _(kept, links, sites, labels, work, i, scale, mass, weights):
     n_labels = work.node.shape[1]
     transitions = table(weights, n_labels)
     for e in range(n_links(links, sites, i)):
-        transitions[labels[tail(links, i, e)], labels[head(links, i, e)]] += scale * mass
+        a, b = labels[tail(links, i, e)], labels[head(links, i, e)]
+        change_score(work.scratch, transitions, a, b, scale * mass)
     for a in range(n_labels):
         if kept.used[i, a]:
             for b in range(n_labels):
-                transitions[a, b] -= scale * kept.edge[i, a, b]
+                change_score(work.scratch, transitions, a, b, -scale * kept.edge[i, a, b])
 
 
 @implements(add_difference, Successive, Joined, Alike)
@@ -312,18 +318,18 @@ def _(links, sites, labels, work, i, scale, weights):
     transitions = table(weights, work.node.shape[1])
     for e in range(n_links(links, sites, i)):
         s, t = tail(links, i, e), head(links, i, e)
-        transitions[labels[s], labels[t]] += scale
-        transitions[work.labels[s], work.labels[t]] -= scale
+        change_score(work.scratch, transitions, labels[s], labels[t], scale)
+        change_score(work.scratch, transitions, work.labels[s], work.labels[t], -scale)
 
 
 @implements(add_expected, Successive, Joined, Alike)
 def _(links, sites, labels, expectation, work, i, scale, weights):
     transitions, expected = table(weights, work.node.shape[1]), expectation.edge[0]
     for e in range(n_links(links, sites, i)):
-        transitions[labels[tail(links, i, e)], labels[head(links, i, e)]] += scale
+        change_score(work.scratch, transitions, labels[tail(links, i, e)], labels[head(links, i, e)], scale)
     for a in range(expected.shape[0]):
         for b in range(expected.shape[0]):
-            transitions[a, b] -= scale * expected[a, b]
+            change_score(work.scratch, transitions, a, b, -scale * expected[a, b])
 
 
 @implements(set_truth, Sums)

@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from ...inference import Bounded, ChainPlan, make_tree_plan
+from ...inference import Bounded, ChainPlan, SparseChainPlan, make_tree_plan
 from ..masks import TransitionMask
 from .graph import links_of
 from .layout import PairwiseProblem, make_pairwise_problem
 from .links import Successive
 from .sites import Sites, make_sites
+
+# Of so many labels most pairs never occur, and have weights of 0: to go by the others costs less than a look at all
+# pairs, half at 300 and a hundredth at 2,500, where characters were labels. With a mask, scores are made anew for every
+# sample, and all pairs are looked at anyway.
+MANY_LABELS = 250
 
 
 def make_chains(
@@ -27,9 +32,11 @@ def make_chains(
     sites = make_sites(matrix, offsets, intercept=intercept, boundary=boundary)
     if edge_matrix is not None:
         return sites, *_with_features(sites.offsets, mask, edge_matrix)
-    links = Successive(np.where(mask.allowed, 0.0, -np.inf) if not mask.allowed.all() else np.empty((0, 0)))
+    free = bool(mask.allowed.all())
+    links = Successive(np.empty((0, 0)) if free else np.where(mask.allowed, 0.0, -np.inf))
     start, end = np.where(mask.start, 0.0, -np.inf), np.where(mask.end, 0.0, -np.inf)
-    return sites, links, ChainPlan(sites.offsets, start, end, int(np.diff(sites.offsets).max(initial=0)))
+    kind: Any = SparseChainPlan if free and len(start) >= MANY_LABELS else ChainPlan
+    return sites, links, kind(sites.offsets, start, end, int(np.diff(sites.offsets).max(initial=0)))
 
 
 def _with_features(offsets: np.ndarray, mask: TransitionMask, edge_matrix: Any) -> tuple[Any, Any]:

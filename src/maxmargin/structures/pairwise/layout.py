@@ -11,10 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, plain
-from ...inference.verbs import can_sum, is_tight, needs_submodular, new_scratch
+from ...inference.verbs import can_sum, forget_tables, is_tight, needs_submodular, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
-from ..verbs import check_weights, dimension, inner, n_blocks, new_blocks, new_totals, new_work, offers
+from ..verbs import (
+    check_weights,
+    dimension,
+    forget_weights,
+    inner,
+    n_blocks,
+    new_blocks,
+    new_totals,
+    new_work,
+    offers,
+)
 from .links import (
     bytes_kept,
     is_one_table,
@@ -247,6 +257,11 @@ def _(problem):
     return pairwise_work(
         problem.links, problem.plan, problem.longest, problem.cost.shape[0], 0 if all_in_gram else problem.sites.n_rows
     )
+
+
+@implements(forget_weights, PairwiseProblem)
+def _(problem, work):
+    forget_tables(work.scratch)
 
 
 def pairwise_work(links: Any, plan: Any, longest: int, n_labels: int, buffer_rows: int) -> PairwiseWork:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..._compile import implements, kernel
-from ...inference import ChainPlan
+from ...inference import ChainPlan, SparseChainPlan
 from ...inference.verbs import find_max_marginals
 from ..rows import Rows, SparseRows, as_sparse, has_features
 from ..verbs import dimension, find_potentials, new_labelings, new_totals
@@ -33,7 +33,7 @@ def can_be_cut(problem: Any) -> bool:
     if not (isinstance(problem, PairwiseProblem) and isinstance(problem.links, Successive)):
         return False
     plan = problem.plan
-    free = isinstance(plan, ChainPlan) and not (np.any(plan.start) or np.any(plan.end))
+    free = isinstance(plan, (ChainPlan, SparseChainPlan)) and not (np.any(plan.start) or np.any(plan.end))
     return free and problem.links.mask.size == 0 and has_features(problem.sites.rows)
 
 

@@ -1,0 +1,194 @@
+"""The best labeling of a chain whose edge scores are 0 but for a few, without a look at all pairs of labels.
+
+Where the score of a transition is 0, the best predecessor is the best of all prefixes, whatever comes next. What is
+left to find are labels that the best prefix does not like to be followed by, and transitions that are worth more than
+0. Of the table it is known where it is not 0, row by row, and how much each row can gain. What is skipped is known not
+to matter, rounding included, so that values and labelings are those of `viterbi` to the last bit, ties as well.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._compile import helper, routine
+from ..vectors import max_step
+from .passes import best_end
+
+# So many of the best prefixes are known in their order; of labels that like none of them, all are looked at.
+LEADERS = 8
+
+# Scores looked up here and there cost so many times what they cost one after the other.
+SCATTERED = 8
+
+
+class EdgeLists(NamedTuple):
+    """Where a table of edge scores is not 0, and what is there: side by side, it comes from memory three times faster.
+
+    Pairs listed in vain and bounds too high cost time, not answers.
+    """
+
+    columns: np.ndarray  # (K, K) int32; of row a the first ``count[a]``
+    scores: np.ndarray  # (K, K) of these
+    count: np.ndarray  # (K,)
+    place: np.ndarray  # (K, K) int32; where in its row a pair is listed, counted from 1, and 0 where it is not
+    bound: np.ndarray  # (K,) no score of the row is larger; >= 0
+    address: np.ndarray  # (1,) of the table that all this is known of, 0 for none
+    leaders: np.ndarray  # (LEADERS,) working memory, as is the next
+    rows: np.ndarray  # (K,)
+
+
+def new_edge_lists(n_labels: int) -> EdgeLists:
+    return EdgeLists(
+        columns=np.empty((n_labels, n_labels), np.int32),  # pages that nobody writes to do not become resident
+        scores=np.empty((n_labels, n_labels)),
+        count=np.zeros(n_labels, np.int64),
+        place=np.zeros((n_labels, n_labels), np.int32),
+        bound=np.zeros(n_labels),
+        address=np.zeros(1, np.int64),
+        leaders=np.zeros(min(LEADERS, n_labels), np.int64),
+        rows=np.zeros(n_labels, np.int64),
+    )
+
+
+@helper
+def knows(lists, edge):
+    return lists.address[0] == np.int64(edge.ctypes.data)
+
+
+@helper
+def follow_change(lists, edge, a, b):
+    """The score of a pair is not what it was, in a table that may be another one."""
+    if knows(lists, edge):
+        if lists.place[a, b] == 0:
+            list_pair(lists, a, b)
+        lists.scores[a, lists.place[a, b] - 1] = edge[a, b]
+        lists.bound[a] = max(lists.bound[a], edge[a, b])
+
+
+@helper
+def list_pair(lists, a, b):
+    lists.columns[a, lists.count[a]] = b
+    lists.count[a] += 1
+    lists.place[a, b] = lists.count[a]
+
+
+@helper
+def know_table(lists, edge):
+    """The lists become those of a table, if they are not."""
+    if not knows(lists, edge):
+        read_table(lists, edge)
+        lists.address[0] = np.int64(edge.ctypes.data)
+
+
+@routine
+def read_table(lists, edge):
+    for a in range(edge.shape[0]):
+        for j in range(lists.count[a]):
+            lists.place[a, lists.columns[a, j]] = 0
+        lists.count[a], bound = 0, 0.0
+        for b in range(edge.shape[0]):
+            if edge[a, b] != 0.0:
+                lists.scores[a, lists.count[a]] = edge[a, b]
+                list_pair(lists, a, b)
+                bound = max(bound, edge[a, b])
+        lists.bound[a] = bound
+
+
+@helper
+def find_leaders(before, leaders):
+    """The labels of the best prefixes, best first, ties in their order."""
+    last, filled = leaders.shape[0] - 1, 0
+    for a in range(before.shape[0]):
+        if filled <= last or before[a] > before[leaders[last]]:
+            at = min(filled, last)
+            while at > 0 and before[a] > before[leaders[at - 1]]:
+                leaders[at] = leaders[at - 1]
+                at -= 1
+            leaders[at] = a
+            filled += 1
+
+
+@helper
+def best_before(before, edge, leaders, b, best):
+    """The best score of a prefix followed by b, that of the first leader given; it may miss scores above 0."""
+    for s in range(1, leaders.shape[0]):
+        a = leaders[s]
+        if before[a] <= best:
+            return best
+        best = max(best, before[a] + edge[a, b])
+        if edge[a, b] >= 0.0:  # all others are worse, and nothing makes up for it
+            return best
+    for a in range(before.shape[0]):
+        if before[a] > best:
+            best = max(best, before[a] + edge[a, b])
+    return best
+
+
+@helper
+def sparse_step(before, edge, lists, here):
+    """As `max_step`."""
+    n_labels = edge.shape[0]
+    find_leaders(before, lists.leaders)
+    top = lists.leaders[0]
+    peak = lowest = before[top]
+    for b in range(n_labels):
+        here[b] = peak
+    for j in range(lists.count[top]):
+        b, score = lists.columns[top, j], lists.scores[top, j]
+        here[b] = peak + score
+        if score < 0.0:
+            here[b] = best_before(before, edge, lists.leaders, b, here[b])
+            lowest = min(lowest, here[b])
+    count, size = 0, 0
+    for a in range(n_labels):
+        if before[a] + lists.bound[a] > lowest and a != top:  # others gain nothing anywhere
+            lists.rows[count] = a
+            count += 1
+            size += lists.count[a]
+    if size * SCATTERED > n_labels * n_labels:
+        max_step(before, edge, here)
+    else:
+        gain_from_rows(before, lists, count, here)
+
+
+@helper
+def gain_from_rows(before, lists, count, here):
+    for r in range(count):
+        a = lists.rows[r]
+        for j in range(lists.count[a]):
+            b, score = lists.columns[a, j], before[a] + lists.scores[a, j]
+            if score > here[b]:
+                here[b] = score
+
+
+@helper
+def sparse_viterbi(node, edge, start, end, lists, table, length, labels):
+    """As `viterbi`, with lists that know the edge scores."""
+    n_labels = edge.shape[0]
+    for b in range(n_labels):
+        table[0, b] = node[0, b] + start[b]
+    for t in range(1, length):
+        here = table[t]
+        sparse_step(table[t - 1], edge, lists, here)
+        for b in range(n_labels):
+            here[b] += node[t, b]
+    chosen, value = best_end(table[length - 1], end)
+    labels[length - 1] = chosen
+    for t in range(length - 1, 0, -1):
+        chosen = sparse_previous(table[t - 1], edge, lists, chosen)
+        labels[t - 1] = chosen
+    return value
+
+
+@helper
+def sparse_previous(before, edge, lists, chosen):
+    """The label before the chosen one; of a column only what may be best comes from memory."""
+    previous, best = 0, -np.inf
+    for a in range(edge.shape[0]):
+        if before[a] + lists.bound[a] > best:
+            score = before[a] + edge[a, chosen]
+            if score > best:
+                previous, best = a, score
+    return previous
