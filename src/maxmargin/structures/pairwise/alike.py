@@ -1,4 +1,7 @@
-"""Links that share one (K, K) table of weights: of their marginals the sum over a block is kept."""
+"""Links that share one (K, K) table of weights: of their marginals the sum over a block is kept.
+
+As tables here, where there are few labels; else as lists of what has mass, see :mod:`.pairs`.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ from .links import (
     head,
     link_norm,
     link_scores,
+    list_kept,
     list_link_ranges,
     mix_links,
     most_link_ranges,
@@ -37,6 +41,7 @@ from .links import (
     new_link_buffer,
     new_mixture_tables,
     prepare_links,
+    put_listed,
     put_marginals,
     score_labeling,
     score_marginals,
@@ -45,6 +50,10 @@ from .links import (
     tables_of,
     tail,
 )
+from .pairs import BLOCK_BYTES, Pairs, no_pairs
+
+# With more labels than this, pairs that have mass are listed.
+MOST_LABELS = 64
 
 
 @implements(n_link_rows, Successive, Joined, Alike)
@@ -62,12 +71,14 @@ class Sums(NamedTuple):
 
 @implements(new_kept, Successive, Joined, Alike)
 def _(links, n, n_labels):
+    if n_labels > MOST_LABELS:
+        return no_pairs(n, n_labels)
     return Sums(np.zeros((n, n_labels, n_labels)), np.zeros((n, n_labels), np.bool_), np.zeros(n))
 
 
 @implements(bytes_kept, Successive, Joined, Alike)
 def _(links, n, n_labels):
-    return 8 * n * n_labels**2
+    return BLOCK_BYTES * n if n_labels > MOST_LABELS else 8 * n * n_labels**2
 
 
 @implements(n_pool_tables, Successive, Joined, Alike)
@@ -153,7 +164,7 @@ def summed_norm(kept, work, i):
     return total
 
 
-@implements(link_norm, (Sums, BetweenCorners))
+@implements(link_norm, (Sums, BetweenCorners), (Pairs, BetweenCorners))
 def _(kept, direction, links, sites, work, i):
     corner, away, counts = work.labels, work.away, work.counts
     count, total = n_links(links, sites, i), 0.0
@@ -326,13 +337,24 @@ def _(links, sites, labels, expectation, work, i, scale, weights):
             transitions[a, b] -= scale * expected[a, b]
 
 
-@implements(set_truth, Sums)
+@implements(set_truth, Sums, Pairs)
 def _(kept, links, sites, labels):
     samples, tails, heads = ends_of(links, sites)
-    pairs = samples, labels[tails], labels[heads]
-    np.add.at(kept.edge, pairs, 1.0)
-    kept.used[pairs[:2]] = True
-    kept.square[:] = np.bincount(samples, kept.edge[pairs], len(kept.square))
+    return put_listed(kept, samples, labels[tails], labels[heads], np.ones(len(samples)))
+
+
+@implements(put_listed, Sums)
+def _(kept, samples, tails, heads, masses):
+    np.add.at(kept.edge, (samples, tails, heads), masses)
+    kept.used[samples, tails] = True
+    kept.square[:] = np.bincount(samples, masses * kept.edge[samples, tails, heads], len(kept.square))
+    return kept
+
+
+@implements(list_kept, Sums)
+def _(kept):
+    samples, tails, heads = np.nonzero(kept.edge)
+    return samples, tails, heads, kept.edge[samples, tails, heads]
 
 
 @implements(n_tables, Successive, Joined, Alike)

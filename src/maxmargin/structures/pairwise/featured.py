@@ -386,6 +386,7 @@ def _(kept, links, sites, labels):
     at = np.arange(len(tails))
     kept.edge[at, labels[tails], labels[heads]] = 1.0
     kept.used[at, labels[tails]] = True
+    return kept
 
 
 @implements(set_truth, (Tables, Potts))
@@ -393,6 +394,7 @@ def _(kept, links, sites, labels):
     _, tails, heads = ends_of(links, sites)
     differ = labels[tails] != labels[heads]
     kept.edge[differ], kept.used[differ] = 1.0, True
+    return kept
 
 
 @implements(n_tables, Featured)

@@ -14,6 +14,9 @@ import numpy as np
 from ..._compile import implements, verb
 from ..rows import Rows
 
+# More memory than this for the dual state is asked for by mistake.
+MOST_BYTES = 64e9
+
 
 @verb
 def n_links(links, sites, i):
@@ -151,13 +154,73 @@ def add_expected(links, sites, labels, expectation, work, i, scale, weights):
 
 
 @verb
+def links_lack_room(kept, links, sites, i):
+    """As ``lacks_room``; by default there is all of it."""
+
+
+@implements(links_lack_room, object)
+def _(kept, links, sites, i):
+    return False
+
+
+@verb
+def sums_lack_room(totals, kept, i):
+    """As ``lacks_room_to_add``; by default there is all of it."""
+
+
+@implements(sums_lack_room, object)
+def _(totals, kept, i):
+    return False
+
+
+@verb
+def links_with_room(kept, links, sites):
+    """As ``with_room``. For Python only, as those below."""
+
+
+@verb
+def sums_with_room(totals, kept):
+    """As ``with_room_to_add``."""
+
+
+@verb
+def links_with_all_room(kept):
+    """As ``with_all_room``."""
+
+
+@implements(links_with_room, object)
+def _(kept, links, sites):
+    return kept
+
+
+@implements(sums_with_room, object)
+def _(totals, kept):
+    return totals
+
+
+@implements(links_with_all_room, object)
+def _(kept):
+    return kept
+
+
+@verb
+def list_kept(kept):
+    """The sums over blocks that are not zero, where such sums are kept: samples, labels of tails and heads, masses."""
+
+
+@verb
+def put_listed(kept, samples, tails, heads, masses):
+    """What was empty becomes the sums of such a list, in which entries may come several times."""
+
+
+@verb
 def ends_of(links, sites):
     """Of all links: the sample, and the tail and the head, counted over all sites. For Python only."""
 
 
 @verb
 def set_truth(kept, links, sites, labels):
-    """All mass on the true labels. For Python only."""
+    """All mass on the true labels, where there was none; returns what is kept then. For Python only."""
 
 
 @verb
@@ -182,7 +245,7 @@ def gather_marginals(links, sites, expectation, i):
 
 @verb
 def put_marginals(kept, links, i, tables):
-    """The marginals of block i become these, (K, K) for each link."""
+    """The marginals of block i, which has all room, become these, (K, K) for each link."""
 
 
 class Successive(NamedTuple):
