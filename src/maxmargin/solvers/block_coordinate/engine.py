@@ -109,7 +109,8 @@ class BlockEngine(Engine):
         # without curvature every output is the truth, as with one class: nothing will change, nor need be compiled for
         if not self.parts.averages or self.outer.averages_itself or self.known_curvature == 0.0:
             return NoAveraging()
-        return WeightedAveraging.begin(self.problem, self.steps)
+        begun = WeightedAveraging.begin(self.problem, self.steps)
+        return with_room_for_sums(begun, self.problem, self.blocks)
 
     def resume(self, state: State) -> None:
         own = self.memory

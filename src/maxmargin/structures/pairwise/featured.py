@@ -21,7 +21,6 @@ from .links import (
     add_expected,
     add_link_direction,
     add_marginals,
-    bytes_kept,
     clear_mixture,
     ends_of,
     first_table,
@@ -75,16 +74,6 @@ def _(links, n, n_labels):
 def _tables(links, side):
     count = len(links.tails)
     return Tables(np.zeros((count, side, side)), np.zeros((count, side), np.bool_))
-
-
-@implements(bytes_kept, Featured)
-def _(links, n, n_labels):
-    return 8 * len(links.tails) * n_labels**2
-
-
-@implements(bytes_kept, Potts)
-def _(links, n, n_labels):
-    return 8 * len(links.tails)
 
 
 @implements(n_pool_tables, Featured, Potts)

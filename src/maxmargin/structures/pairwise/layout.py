@@ -31,12 +31,12 @@ from ..verbs import (
 )
 from .links import (
     MOST_BYTES,
-    bytes_kept,
     keeps_pairs,
     link_width,
     links_lack_room,
     links_with_all_room,
     links_with_room,
+    n_kept,
     n_link_rows,
     n_pool_tables,
     new_kept,
@@ -242,11 +242,12 @@ def _(problem):
 @implements(new_totals, PairwiseProblem)
 def _zero_blocks(problem):
     n, n_labels = n_blocks(problem), problem.cost.shape[0]
-    wanted = 8 * n_labels * len(problem.labels) + bytes_kept(problem.links, n, n_labels)
+    wanted = 8 * (n_labels * len(problem.labels) + n_kept(problem.links, problem.sites, n_labels))
     if wanted > MOST_BYTES:
         raise MemoryError(
             f"the dual state of {n} samples with {n_labels} labels takes {wanted / 1e9:.0f} GB "
-            "(a matrix of label pairs a sample, or a link with features): merge rare labels, or take fewer samples"
+            "(a number for each label of a site, or pair of labels of a link with features): merge rare labels, or "
+            "take fewer samples"
         )
     return PairwiseBlocks(
         node=np.zeros((len(problem.labels), n_labels)),

@@ -49,8 +49,8 @@ def new_kept(links, n, n_labels):
 
 
 @verb
-def bytes_kept(links, n, n_labels):
-    """How much memory that takes."""
+def n_kept(links, sites, n_labels):
+    """How many marginals there are then, with all mass on the true labels."""
 
 
 @verb
@@ -185,7 +185,7 @@ def sums_with_room(totals, kept):
 
 @verb
 def links_with_all_room(kept):
-    """As ``with_all_room``."""
+    """As ``with_all_room``; it may be another part."""
 
 
 @implements(links_with_room, object)
@@ -309,6 +309,21 @@ class Potts(NamedTuple):
     rows: Rows  # (E, R)
     n_rows: int  # R
     most: int  # links of the largest sample
+
+
+@implements(n_kept, Successive, Joined)
+def _(links, sites, n_labels):
+    return sites.offsets[-1] - len(sites.offsets) + 1
+
+
+@implements(n_kept, Alike, Potts)
+def _(links, sites, n_labels):
+    return len(links.tails)
+
+
+@implements(n_kept, Featured)
+def _(links, sites, n_labels):
+    return len(links.tails) * n_labels**2
 
 
 @implements(ends_of, Successive, Joined)

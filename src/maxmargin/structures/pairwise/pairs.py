@@ -2,7 +2,7 @@
 
 Few of the K^2 pairs have any in a block (on OCR 22 of 676), so that memory follows what is not zero. The lists of all
 blocks lie in one pool. One that is full moves to where the pool is free, which kernels do themselves; where the pool is
-full, they return for a larger one, see ``lacks_room``.
+full, they return for a larger one, see ``lacks_room``. Expectations, which give mass to all pairs, go into tables.
 """
 
 from __future__ import annotations
@@ -12,25 +12,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements
-from ..directions import BetweenCorners, ToCorner, ToExpectation, plus
+from ..directions import BetweenCorners, ToCorner, plus
 from .links import (
-    MOST_BYTES,
     accumulate_links,
-    add_link_direction,
     add_marginals,
     ends_of,
     head,
     link_norm,
     links_lack_room,
-    links_with_all_room,
     links_with_room,
     list_kept,
     move_links,
     n_links,
     put_listed,
-    put_marginals,
     score_marginals,
-    settle_links,
+    set_truth,
     sums_lack_room,
     sums_with_room,
     tail,
@@ -47,9 +43,6 @@ class Pairs(NamedTuple):
     room: np.ndarray  # (n,) how long it may become where it lies
     free: np.ndarray  # (1,) where the pool is free from
     n_labels: int  # K
-
-
-PAIR_BYTES, BLOCK_BYTES = 12, 24
 
 
 def no_pairs(n: int, n_labels: int) -> Pairs:
@@ -84,21 +77,10 @@ def _(kept, links, sites):
     return _grown(kept, np.bincount(ends_of(links, sites)[0], minlength=len(kept.filled)))
 
 
-@implements(sums_with_room, Pairs)
+@implements(sums_with_room, (Pairs, Pairs))
 def _(totals, kept):
     wanted = np.minimum(totals.filled + kept.filled, kept.n_labels**2)
     return totals if np.all(wanted <= totals.room) else _grown(totals, kept.filled)
-
-
-@implements(links_with_all_room, Pairs)
-def _(kept):
-    wanted = PAIR_BYTES * len(kept.filled) * kept.n_labels**2
-    if wanted > MOST_BYTES:
-        raise MemoryError(
-            f"steps to expectations give mass to all pairs of labels, {wanted / 1e9:.0f} GB for these samples: take "
-            "steps to outputs, merge rare labels, or take fewer samples"
-        )
-    return _laid_out(kept, np.full(len(kept.filled), kept.n_labels**2), 0)
 
 
 @helper
@@ -125,6 +107,12 @@ def _(kept, links, sites, i):
 @implements(sums_lack_room, Pairs)
 def _(totals, kept, i):
     return not finds_room(totals, i, totals.filled[i] + kept.filled[i])
+
+
+@implements(set_truth, Pairs)
+def _(kept, links, sites, labels):
+    samples, tails, heads = ends_of(links, sites)
+    return put_listed(kept, samples, labels[tails], labels[heads], np.ones(len(samples)))
 
 
 @implements(list_kept, Pairs)
@@ -167,13 +155,6 @@ def add_pairs(kept, i, scale, table):
         table[kept.pair[j]] += scale * kept.mass[j]
 
 
-@helper
-def clear_pairs(kept, i, table):
-    begin = kept.first[i]
-    for j in range(begin, begin + kept.filled[i]):
-        table[kept.pair[j]] = 0.0
-
-
 @implements(score_marginals, Pairs)
 def _(kept, links, work, weights, i):
     begin, total = kept.first[i], 0.0
@@ -197,16 +178,6 @@ def _(kept, direction, links, sites, work, i):
         pair = pair_at(links, work.labels, n_labels, i, e)
         total += counts[pair] ** 2
         counts[pair] = 0.0
-    return total
-
-
-@implements(link_norm, (Pairs, ToExpectation))
-def _(kept, direction, links, sites, work, i):
-    new, old, total = flat(direction.expectation.edge[0]), flat(work.counts), 0.0
-    add_pairs(kept, i, 1.0, old)
-    for p in range(new.shape[0]):
-        total += (new[p] - old[p]) ** 2
-    clear_pairs(kept, i, old)
     return total
 
 
@@ -267,54 +238,6 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     fold(kept, i, 1.0, changes)
     insert_pairs(kept, links, sites, work.labels, n_labels, i, changes)
     insert_pairs(kept, links, sites, work.away, n_labels, i, changes)
-
-
-@implements(move_links, (Pairs, ToExpectation))
-def _(kept, direction, links, sites, work, weights, i, gamma, scale):
-    new, old = flat(direction.expectation.edge[0]), flat(work.counts)
-    begin, left = kept.first[i], kept.first[i]
-    add_pairs(kept, i, 1.0, old)
-    for p in range(new.shape[0]):
-        change = gamma * (new[p] - old[p])
-        weights[0, p] -= scale * change
-        mass = plus(old[p], change)
-        old[p] = 0.0
-        if mass > 0.0:
-            kept.pair[left], kept.mass[left] = p, mass
-            left += 1
-    kept.filled[i] = left - begin
-
-
-@implements(add_link_direction, (Pairs, ToExpectation))
-def _(kept, direction, links, sites, work, weights, i, scale):
-    new = flat(direction.expectation.edge[0])
-    for p in range(new.shape[0]):
-        weights[0, p] += scale * new[p]
-    add_pairs(kept, i, -scale, weights[0])
-
-
-@helper
-def put_table(kept, i, table):
-    """The marginals of block i, which has all room, become those of a flat table."""
-    begin, left = kept.first[i], kept.first[i]
-    for p in range(table.shape[0]):
-        if table[p] != 0.0:
-            kept.pair[left], kept.mass[left] = p, table[p]
-            left += 1
-    kept.filled[i] = left - begin
-
-
-@implements(settle_links, Pairs)
-def _(kept, expectation, links, i):
-    put_table(kept, i, flat(expectation.edge[0]))
-
-
-@implements(put_marginals, Pairs)
-def _(kept, links, i, tables):
-    total = np.zeros((kept.n_labels, kept.n_labels))
-    for e in range(tables.shape[0]):
-        total += tables[e]
-    put_table(kept, i, flat(total))
 
 
 @implements(accumulate_links, Pairs)
