@@ -11,6 +11,7 @@ from ..beam import Beam, new_beam
 from ..verbs import (
     argmax_work,
     can_sum,
+    change_flat_score,
     change_score,
     clique_size,
     edges_first,
@@ -27,7 +28,6 @@ from ..verbs import (
 from .passes import ChainSums, forward_backward, max_marginals, new_chain_sums, reweighted, top_viterbi, viterbi
 from .plan import ChainPlan, SparseChainPlan
 from .sparse import EdgeLists, follow_change, know_table, new_edge_lists, sparse_viterbi
-
 
 # What a label of a position costs where edge scores are mostly 0, in units of a pair of labels.
 SPARSE_WORK = 40.0
@@ -64,6 +64,11 @@ def _(scratch, table, a, b, amount):
     if amount != 0.0:
         table[a, b] += amount
         follow_change(scratch.lists, table, a, b)
+
+
+@implements(change_flat_score, SparseScratch)
+def _(scratch, scores, n_labels, pair, amount):
+    change_score(scratch, scores.reshape((n_labels, n_labels)), pair // n_labels, pair % n_labels, amount)
 
 
 @implements(forget_tables, SparseScratch)
