@@ -1,0 +1,1 @@
+"""Thousands of labels: see :mod:`.__main__`."""

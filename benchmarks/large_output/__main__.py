@@ -1,0 +1,116 @@
+"""Thousands of labels: primal values and test errors against CPU seconds, and how they grow with the number of labels.
+
+For GDMM with searched oracles (and a tenth of the labels a visit: "subFMO"), GDMM with exhaustive ones, soft
+constraints with two penalties, block Frank-Wolfe with Viterbi over what is not 0 and over all pairs, `auto` and the
+subgradient method. Cantonese (syllables without tones), Slovak tags, glyphs (semi-synthetic), and 49 English tags, where
+GDMM should not be chosen. Seconds are CPU seconds of steps; values are found off the clock. lam is 30 / n.
+Run: python -m benchmarks.large_output [--quick]
+"""
+
+from __future__ import annotations
+
+import resource
+
+import numpy as np
+
+from maxmargin.solvers import GDMM, BlockFrankWolfe, get_solver
+
+from .._report import Bar, arguments, finish
+from . import runs
+from .runs import AUTO, BCFW, BCFW_DENSE, GDMM_ALL, GDMM_SUB, follow, optimum, solvers
+from .tasks import REAL, Task, commonest, real, synthetic
+
+NEAR = 0.01  # primal values this share above the optimum are compared
+
+
+def table(name: str, task: Task, limit: float, most: int) -> tuple[dict[str, runs.Run], float]:
+    """All solvers on a problem, and the best primal value known."""
+    found = {
+        solver: follow(one, problem, task, limit=limit, most=most) for solver, (one, problem) in solvers(task).items()
+    }
+    best = min(optimum(task), *(run.primal[-1] for run in found.values()))
+    print(f"\n{name}: {task.n} sequences, {len(task.problem.labels)} tokens, {task.n_labels} labels; best {best:.5f}")
+    print(f"{'':16}{'passes':>8}{'s a pass':>10}{'s to 5 %':>10}{'s to 1 %':>10}{'above at end':>14}{'test error':>12}")
+    for solver, run in found.items():
+        times = "".join(f"{run.time_to((1 + share) * best):10.2f}" for share in (0.05, NEAR))
+        above = run.primal[-1] / best - 1.0
+        ends = f"{run.passes[-1]:8.1f}{run.seconds[-1] / run.passes[-1]:10.3f}"
+        print(f"{solver:16}{ends}{times}{above:14.2%}{run.error[-1]:12.3f}", flush=True)
+    extras = found[GDMM_SUB].extras
+    print(f"GDMM: {extras['visited']:.1f} entries visited in case (i), violation {extras['violation']:.3f}")
+    return found, best
+
+
+def growth(tasks: dict[int, Task], title: str, limit: float) -> dict[str, float]:
+    """Seconds to 1 % above the optimum as the number of labels grows, and the slopes of their logarithms."""
+    print(f"\n{title}: CPU seconds to {NEAR:.0%} above the optimum")
+    of_all: dict[str, list[float]] = {"GDMM": [], f"GDMM, nu = {runs.NU}": [], AUTO: [], BCFW: []}
+    for n_labels, task in tasks.items():
+        best = optimum(task)
+        goal = (1.0 + NEAR) * best
+        chosen = (GDMM(), GDMM(nu=runs.NU), get_solver("auto", task.problem), BlockFrankWolfe(averaging="weighted"))
+        for name, solver in zip(of_all, chosen, strict=True):
+            run = follow(solver, task.problem, task, limit=limit, most=200, goal=goal)
+            of_all[name].append(run.time_to(goal))
+        print(
+            f"{n_labels:6} labels, best {best:.4f}: " + ", ".join(f"{name} {t[-1]:.2f}" for name, t in of_all.items()),
+            flush=True,
+        )
+    logs = np.log(list(tasks))
+    slopes = {}
+    for name, times in of_all.items():
+        usable = np.isfinite(times)
+        slopes[name] = (
+            float(np.polyfit(logs[usable], np.log(np.array(times)[usable]), 1)[0]) if usable.all() else np.inf
+        )
+    print("slopes: " + ", ".join(f"{name} {slope:.2f}" for name, slope in slopes.items()))
+    return slopes
+
+
+def dense_ratio(task: Task, found: dict[str, runs.Run], best: float) -> tuple[float, float]:
+    """How many times longer block Frank-Wolfe over all pairs takes to 1 % than the best of ours, and than itself.
+
+    Its iterates are the same to the last bit, only slower: so its time is that of the passes it needs.
+    """
+    goal = (1.0 + NEAR) * best
+    sparse = found[BCFW].time_to(goal)
+    per_pass = {name: found[name].seconds[-1] / found[name].passes[-1] for name in (BCFW, BCFW_DENSE)}
+    ratio = per_pass[BCFW_DENSE] / per_pass[BCFW]
+    ours = min(found[name].time_to(goal) for name in (GDMM_SUB, BCFW, AUTO))
+    return sparse * ratio / ours, ratio
+
+
+def main() -> None:
+    quick = arguments(__doc__).quick
+    n_train, limit, most = (150, 1.0, 20) if quick else (1500, 40.0, 100)
+    bars = []
+    for name in ("Cantonese", "EWT, 49 tags") if quick else REAL:
+        task = real(REAL[name](n_train), n_train, 200 if quick else 1000)
+        found, best = table(name, task, limit, most)
+        goal = (1.0 + NEAR) * best
+        if task.n_labels > 100:
+            bars.append(Bar(f"{name}: entries visited in case (i)", found[GDMM_SUB].extras["visited"], 10.0))
+            if task.n_labels >= 1000:
+                ratio, alone = dense_ratio(task, found, best)
+                bars.append(Bar(f"{name}: dense Viterbi over the best of ours to 1 %", ratio, 20.0, at_least=True))
+                print(f"dense over sparse Viterbi, a pass: {alone:.1f}")
+        else:
+            quickest = min(run.time_to(goal) for run in found.values())
+            gdmm = min(found[one].time_to(goal) for one in (GDMM_SUB, GDMM_ALL))
+            bars.append(Bar(f"{name}: GDMM over the best to 1 %", gdmm / quickest, 3.0))
+            chosen = isinstance(get_solver("auto", task.problem), GDMM)
+            bars.append(Bar(f"{name}: auto takes GDMM", float(chosen), 0.0))
+    sizes = (50, 100, 200) if quick else (50, 150, 500, 1500, 5000)
+    slopes = growth({k: synthetic(k) for k in sizes}, "synthetic chains", limit)
+    bars.append(Bar("synthetic chains: slope of the best of ours", min(slopes.values()), 0.75))
+    sizes = (50, 200) if quick else (50, 150, 500, 1500, 2346)
+    slopes = growth({k: commonest(k, n_train) for k in sizes}, "Cantonese, commonest characters", limit)
+    bars.append(Bar("Cantonese, commonest: slope of the best of ours", min(slopes.values()), 0.75))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"\nresident memory at most {memory:.2f} GB")
+    bars.append(Bar("resident memory, GB", memory, 2.0))
+    finish(bars)
+
+
+if __name__ == "__main__":
+    main()

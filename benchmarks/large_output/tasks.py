@@ -1,0 +1,98 @@
+"""Chains with many labels: real ones, and synthetic ones of any number of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin import ChainSVM, datasets
+from maxmargin.inference import ChainPlan
+from maxmargin.structures import make_chain_problem
+
+PER_SAMPLE = 30.0  # lam n
+
+
+class Task(NamedTuple):
+    """A problem, and how well weights do on samples that it does not have (None: there are none)."""
+
+    problem: Any
+    lam: float
+    error: Callable[[np.ndarray], float] | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.problem.weight)
+
+    @property
+    def n_labels(self) -> int:
+        return self.problem.cost.shape[0]
+
+
+def dense(problem: Any) -> Any:
+    """The same problem, whose labelings are found by looking at all pairs of labels."""
+    plan = problem.plan
+    return problem._replace(plan=ChainPlan(plan.offsets, plan.start, plan.end, plan.longest))
+
+
+def real(data: Any, n_train: int, n_test: int) -> Task:
+    """Sequences of a data set."""
+    model = ChainSVM(scale=False)
+    encoded = model.encode(data.X_train[:n_train], data.y_train[:n_train])
+    test = data.X_test[:n_test], data.y_test[:n_test]
+    lam = PER_SAMPLE / len(encoded.problem.weight)
+    return Task(encoded.problem, lam, lambda w: 1.0 - encoded.model(w).score(*test))
+
+
+REAL: dict[str, Callable[[int], Any]] = {
+    "Cantonese": lambda n: datasets.fetch_cantonese(tones=False, n_train=n),
+    "Slovak": lambda n: datasets.fetch_slovak(n_train=n),
+    "glyphs": lambda n: datasets.fetch_glyphs(n_train=n),
+    "EWT, 49 tags": lambda n: datasets.fetch_ewt(n_train=n),
+}
+
+
+def commonest(n_labels: int, n_train: int) -> Task:
+    """Sequences of Cantonese whose characters are among the commonest."""
+    data = datasets.fetch_cantonese(tones=False)
+    characters, labels = np.unique(np.concatenate(data.y_train), return_inverse=True)
+    often = np.argsort(-np.bincount(labels), kind="stable")[:n_labels]
+    number = np.full(len(characters), -1)
+    number[often] = np.arange(len(often))
+    offsets = np.concatenate([[0], np.cumsum([len(y) for y in data.y_train])])
+    kept = [number[labels[a:b]] for a, b in pairwise(offsets)]
+    some = [i for i, y in enumerate(kept) if y.min() >= 0][:n_train]
+    X = sp.vstack([data.X_train[i] for i in some], "csr")
+    ends = np.concatenate([[0], np.cumsum([len(kept[i]) for i in some])])
+    return Task(make_chain_problem(X, ends, np.concatenate([kept[i] for i in some]), n_labels), PER_SAMPLE / len(some))
+
+
+# Of synthetic chains: sequences, their length, features, features a token, labels that look alike, likely successors.
+N, LENGTH, FEATURES, PER_TOKEN, ALIKE, SUCCESSORS = 300, 10, 500, 5, 5, 3
+
+
+def synthetic(n_labels: int, seed: int = 0) -> Task:
+    """Chains of any number of labels, with all else fixed.
+
+    Labels come in groups of `ALIKE`; a token has features of its label, or of another one of the group, and labels are
+    mostly followed by one of a few.
+    """
+    rng = np.random.default_rng(seed)
+    own = rng.integers(FEATURES, size=(n_labels, 8))
+    after = rng.integers(n_labels, size=(n_labels, SUCCESSORS))
+    y = np.zeros((N, LENGTH), np.int64)
+    y[:, 0] = rng.integers(n_labels, size=N)
+    for t in range(1, LENGTH):
+        likely = after[y[:, t - 1], rng.integers(SUCCESSORS, size=N)]
+        y[:, t] = np.where(rng.random(N) < 0.8, likely, rng.integers(n_labels, size=N))
+    labels = y.ravel()
+    other = np.minimum(labels // ALIKE * ALIKE + rng.integers(ALIKE, size=labels.size), n_labels - 1)
+    shown = np.where(rng.random((labels.size, PER_TOKEN)) < 0.6, labels[:, None], other[:, None])
+    columns = own[shown, rng.integers(8, size=shown.shape)]
+    rows = np.repeat(np.arange(labels.size), PER_TOKEN)
+    X = sp.csr_matrix((np.ones(columns.size), (rows, columns.ravel())), (labels.size, FEATURES))
+    X.data[:] = 1.0
+    return Task(make_chain_problem(X, np.arange(N + 1) * LENGTH, labels, n_labels), PER_SAMPLE / N)
