@@ -2,8 +2,8 @@
 
 For GDMM with searched oracles (and a tenth of the labels a visit: "subFMO"), GDMM with exhaustive ones, soft
 constraints with two penalties, block Frank-Wolfe with Viterbi over what is not 0 and over all pairs, `auto` and the
-subgradient method. Cantonese (syllables without tones), Slovak tags, glyphs (semi-synthetic), and 49 English tags, where
-GDMM should not be chosen. Seconds are CPU seconds of steps; values are found off the clock. lam is 30 / n.
+subgradient method. Cantonese (syllables without tones), Slovak tags, glyphs (semi-synthetic), and 49 English tags,
+where GDMM should not be chosen. Seconds are CPU seconds of steps; values are found off the clock. lam is 30 / n.
 Run: python -m benchmarks.large_output [--quick]
 """
 

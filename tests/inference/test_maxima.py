@@ -55,7 +55,7 @@ def test_searches_find_the_largest_that_is_not_hidden(case, above):
             largest = np.max(entries, where=~hidden, initial=-np.inf)
             assert entries[found] == largest if largest > above else found == -1
         check_bounds(maxima, table)
-    a, b = best_pair(maxima, table, rows, columns, above, visited)
+    a, b = best_pair(maxima, table, rows, columns[None], above, visited)
     largest = np.max(table, where=~rows[:, None] & ~columns, initial=-np.inf)
     assert (table[a, b] == largest and not rows[a] and not columns[b]) if largest > above else (a, b) == (-1, -1)
     check_bounds(maxima, table)
@@ -66,5 +66,5 @@ def test_a_search_looks_at_few_entries(monkeypatch):
     table = np.random.default_rng(0).normal(size=(500, 500))
     maxima, visited, nobody = new_maxima(500), np.zeros(1, int), np.zeros(500, bool)
     read_maxima(maxima, table)
-    assert table[best_pair(maxima, table, nobody, nobody, -np.inf, visited)] == table.max()
+    assert table[best_pair(maxima, table, nobody, nobody[None], -np.inf, visited)] == table.max()
     assert visited[0] < 0.02 * table.size

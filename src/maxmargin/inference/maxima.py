@@ -128,8 +128,11 @@ def best_in_column(maxima, table, b, hidden, above, visited):
 
 
 @helper
-def best_pair(maxima, table, hidden_rows, hidden_columns, above, visited):
-    """The row and the column of the largest entry of all, likewise; (-1, -1) if none is more than `above`."""
+def best_pair(maxima, table, hidden_rows, hidden, above, visited):
+    """The row and the column of the largest entry of all, likewise; (-1, -1) if none is more than `above`.
+
+    `hidden` are columns of every row, (K, K), or of all rows, (1, K).
+    """
     best, found = (-1, -1), 0
     for c in range(1, maxima.top.shape[0]):  # where most is promised first: then little is left to look at
         found = c if maxima.top[c] > maxima.top[found] else found
@@ -139,7 +142,7 @@ def best_pair(maxima, table, hidden_rows, hidden_columns, above, visited):
             continue
         for a in range(c * WIDE, min((c + 1) * WIDE, table.shape[0])):
             if maxima.row[a] > above and not hidden_rows[a]:
-                b = best_in_row(maxima, table, a, hidden_columns, above, visited)
+                b = best_in_row(maxima, table, a, hidden[a % hidden.shape[0]], above, visited)
                 if b >= 0:
                     best, above = (a, b), table[a, b]
         tighten_top(maxima, c)

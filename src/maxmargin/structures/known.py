@@ -29,7 +29,7 @@ class KnownProblem(CustomProblem):
         return [*super().fingerprint_parts(), *self.structure.data()]
 
     def offers(self) -> frozenset[Need]:
-        return super().offers() | offered_if(factors=hasattr(self.structure, "factored"))
+        return super().offers() | offered_if(factors=getattr(self.structure, "is_factored", False))
 
     def factored(self) -> Any:
         """The problem whose sites and links it can be taken apart into."""

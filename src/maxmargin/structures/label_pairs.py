@@ -14,6 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inference.subsets import MOST_TRIED, Subset, best_subset, pair_shares, relax_subset
+from .factors.label_sets import LabelSets
+from .multilabel import make_multilabel_problem
 from .weights import MultilabelWeights
 
 
@@ -71,6 +73,16 @@ class LabelPairs:
         first, second = np.triu_indices(self.n_labels, 1)
         self.place = np.zeros((self.n_labels, self.n_labels), np.int64)  # of a pair in the triangle
         self.place[first, second] = self.place[second, first] = np.arange(len(first))
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether labels and pairs, each learned by itself, learn the same: as the relaxation has it."""
+        return self.relaxed
+
+    def factored(self) -> LabelSets:
+        options = {"missed": self.missed, "wrong": self.wrong, "sample_weight": self.sample_weight}
+        labels = make_multilabel_problem(self.matrix, self.present, intercept=self.layout.intercept, **options)
+        return LabelSets(labels, labels.n_rows * self.n_labels)
 
     def truth(self, i: int) -> Shares:
         return self.as_shares(self.present[i])

@@ -16,7 +16,7 @@ from .._compile import kernel
 from ..inference.lp import Relaxed, bound_by_messages, new_messages, relax
 from .pairwise.decoding import decoding_work, score_sample
 from .pairwise.layout import PairwiseProblem, link_weights
-from .pairwise.links import link_scores, put_marginals
+from .pairwise.links import is_one_table, link_scores, put_marginals
 from .verbs import add_block, dimension, find_potentials_with, n_blocks, new_totals, new_work, with_all_room
 
 # A corner this near to the relaxation's bound, as a share of its size, will do: it adds no more to a certified gap.
@@ -51,6 +51,10 @@ class Relaxations:
 
     def factored(self) -> PairwiseProblem:
         return self.problem
+
+    @property
+    def is_factored(self) -> bool:
+        return is_one_table(self.problem.links)
 
     def truth(self, i: int) -> Shares:
         sites, links, eye = self.problem.sites, self.problem.links, np.eye(self.n_labels)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ..._parameters import check_choice, check_count, check_not_negative, check_positive
+from ...structures.factors import LabelSets, factored
 from ...structures.needs import Need
+from ...structures.pairwise import PairwiseProblem
 from ..base import Solver
 from .engine import FactorEngine, Settings
+from .label_sets import LabelSetEngine
+from .site_links import SiteLinkEngine
 from .steps import AwayOrToBest, Projected, ToBest
 
-STEPS = {"bcfw": Projected(), "afw": AwayOrToBest()}
+STEPS = {"bcfw": Projected(), "bgcd": Projected(), "afw": AwayOrToBest()}
 SEARCHES = {"ordered": True, "exhaustive": False}
+ENGINES: dict[type, type[FactorEngine]] = {PairwiseProblem: SiteLinkEngine, LabelSets: LabelSetEngine}
 
 
 class FactorSolver(Solver):
@@ -31,7 +36,7 @@ class FactorSolver(Solver):
             check_positive("rho", rho)
         check_choice("search", self.search, SEARCHES)
         settings = Settings(step, rho, float(eta), int(self.nu), SEARCHES[self.search])
-        return FactorEngine(problem, lam, self.box(problem), n_jobs, settings)
+        return ENGINES[type(factored(problem))](problem, lam, self.box(problem), n_jobs, settings)
 
 
 class GDMM(FactorSolver):
@@ -45,9 +50,10 @@ class GDMM(FactorSolver):
 
     Parameters
     ----------
-    inner_solver : {"bcfw", "afw"}, default="bcfw"
-        How the outputs known of a factor share its mass: all at once, by a projection; or by a step to the best one, or
-        away from the worst.
+    inner_solver : {"bcfw", "bgcd", "afw"}, default="bcfw"
+        How the outputs known of a factor share its mass: all at once, by a projection, "bcfw" or "bgcd"; or by a step
+        to the best one, or away from the worst, "afw". The paper's "bgcd" is what happens with sets of labels, of whose
+        many pairs few have anything to say: a visit to a sample lists one more, and works on those that are listed.
     rho : float or None, default=None
         What disagreement costs, in units of scores. None: half of ``1/(lam n)``.
     eta : float, default=1.0

@@ -1,5 +1,6 @@
 """Samples taken apart: every site and every link is a block of its own, with messages that make them agree."""
 
+from .label_sets import LabelSets
 from .layout import Factors, factored, lacks_room, make_room, new_factors, site_norms
 
-__all__ = ["Factors", "factored", "lacks_room", "make_room", "new_factors", "site_norms"]
+__all__ = ["Factors", "LabelSets", "factored", "lacks_room", "make_room", "new_factors", "site_norms"]

@@ -147,7 +147,9 @@ def _(search, problem, factors, scratch, w, e, rho):
             a = best_in_column(maxima, table, b, scratch.listed, best - own, scratch.visited[1:])
             if a >= 0:
                 best, scratch.found[0], scratch.found[1] = table[a, b] + own, a, b
-    a, b = best_pair(maxima, table, scratch.listed, scratch.at_head, best, scratch.visited)  # (i) neither is
+    a, b = best_pair(
+        maxima, table, scratch.listed, scratch.at_head.reshape((1, -1)), best, scratch.visited
+    )  # (i) neither is
     if a >= 0:
         best, scratch.found[0], scratch.found[1] = table[a, b], a, b
     scratch.visited[2] += 1

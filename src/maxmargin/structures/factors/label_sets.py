@@ -1,0 +1,98 @@
+"""Sets of labels that interact, taken apart: every label is a site with two states, every pair of labels a link.
+
+A label's distribution is one number, its share q_l. A pair's is four, the masses of both, the first alone, the second
+alone and neither; what it gives a label and the label's share differ by one number, and so have one multiplier. Nearly
+all pairs have nothing to say: one whose labels may keep both-or-not as it is in the truth, whatever their shares, needs
+no message, since some distribution with that agrees with them. Only pairs are listed that cannot, ``q_l + q_m > 1``
+without both in the truth, or that a search finds worth it, because their interaction is positive. Those of true labels
+are listed from the start.
+"""  # yen16, App. C-2
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._compile import helper, kernel
+from ...inference.maxima import lift
+from ..multilabel import MultilabelProblem
+
+BOTH, FIRST, SECOND, NEITHER = range(4)
+
+
+class LabelSets(NamedTuple):
+    """What is learned: the labels, and where the weights of pairs begin."""
+
+    labels: MultilabelProblem
+    first_pair: int
+
+    @property
+    def weight(self) -> np.ndarray:
+        return self.labels.weight
+
+
+class PairLists(NamedTuple):
+    """The dual state: shares of labels, and lists of pairs of every sample."""
+
+    share: np.ndarray  # (n, L) q_l
+    first: np.ndarray  # (n + 1,) where lists begin
+    size: np.ndarray  # (n,)
+    a: np.ndarray  # (P,) int32, the lower label
+    b: np.ndarray  # (P,) int32
+    mass: np.ndarray  # (P, 4)
+    multiplier: np.ndarray  # (P, 2) of a and of b, scaled
+
+
+def new_pair_lists(parts: LabelSets) -> PairLists:
+    """All mass on the true sets, whose pairs are listed."""
+    present = parts.labels.present
+    pairs = [np.stack(np.triu_indices(row.sum(), 1)) for row in present]
+    labels = [np.flatnonzero(row) for row in present]
+    a, b = np.concatenate([of[two] for of, two in zip(labels, pairs, strict=True)], axis=1).astype(np.int32)
+    size = np.array([two.shape[1] for two in pairs])
+    mass = np.zeros((len(a), 4))
+    mass[:, BOTH] = 1.0
+    first = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    return PairLists(present.astype(np.float64), first, size, a, b, mass, np.zeros((len(a), 2)))
+
+
+def with_more_room(lists: PairLists) -> PairLists:
+    """The same lists, where those that are full get half of their length, and a few entries, more."""
+    room, n_labels = np.diff(lists.first), lists.share.shape[1]
+    full = lists.size == room
+    room = np.minimum(np.where(full, room + room // 2 + 4, room), n_labels * (n_labels - 1) // 2)
+    first = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
+    at = np.arange(lists.size.sum()) + np.repeat(first[:-1] - (np.cumsum(lists.size) - lists.size), lists.size)
+    old = np.arange(lists.size.sum()) + np.repeat(lists.first[:-1] - (np.cumsum(lists.size) - lists.size), lists.size)
+    grown: dict[str, Any] = {"first": first}
+    for name in ("a", "b", "mass", "multiplier"):
+        array = getattr(lists, name)
+        grown[name] = np.zeros((first[-1], *array.shape[1:]), array.dtype)
+        grown[name][at] = array[old]
+    return lists._replace(**grown)
+
+
+@helper
+def place_of_pair(n_labels, a, b):
+    """Where a pair a < b is in the triangle of weights."""
+    return a * (2 * n_labels - a - 1) // 2 + b - a - 1
+
+
+@kernel
+def fill_table(first_pair, w, table):
+    """The weights of pairs as a symmetric table."""
+    n_labels, p = table.shape[0], first_pair
+    for a in range(n_labels):
+        for b in range(a + 1, n_labels):
+            table[a, b] = table[b, a] = w[p]
+            p += 1
+
+
+@helper
+def change_interaction(maxima, table, w, first_pair, a, b, amount):
+    value = table[a, b] + amount
+    table[a, b] = table[b, a] = value
+    w[first_pair + place_of_pair(table.shape[0], a, b)] = value
+    lift(maxima, a, b, value)
+    lift(maxima, b, a, value)
