@@ -1,0 +1,93 @@
+"""GDMM on sets of labels: the relaxed optimum written out, its search against all pairs, and where it is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from maxmargin import MultilabelSVM
+from maxmargin.inference.maxima import best_pair, read_maxima
+from maxmargin.solvers import GDMM, SoftBCFW
+from maxmargin.solvers.factorwise.label_sets import new_scratch
+from maxmargin.structures.factors.label_sets import fill_table, place_of_pair
+from maxmargin.structures.known import KnownProblem
+from maxmargin.structures.label_pairs import LabelPairs
+from structures.pairs import interpreted, multilabel_data
+from structures.test_label_pairs import LAM, OPTIONS, written_out
+
+from ..conftest import check_bracket
+
+
+def structure_of(**options):
+    return LabelPairs(*multilabel_data(2, is_sparse=True), relaxed=True, **options)
+
+
+def run(structure, solver=None, **options):
+    options = {"tol": 1e-4, "max_passes": 2000, "random_state": 0} | options
+    return (solver or GDMM("bgcd", gap_every=20)).solve(KnownProblem(structure), LAM, **options)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_the_optimum_is_that_of_the_relaxed_problem(options, no_compilation):
+    structure = structure_of(**options)
+    best = written_out(structure).solve(LAM)[1]
+    result = run(structure)
+    assert result.status == "converged"
+    assert result.primal == pytest.approx(best, abs=1.1e-4) and result.dual == pytest.approx(best, abs=1.1e-4)
+    check_bracket(result, best)
+    assert result.history["violation"][-1] < 1e-3
+
+
+@pytest.mark.parametrize("solver", [GDMM("afw", gap_every=20), GDMM(rho=5.0), SoftBCFW(gap_every=20)], ids=str)
+def test_all_steps_enclose_it(solver, no_compilation):
+    structure = structure_of()
+    check_bracket(run(structure, solver, max_passes=60), written_out(structure).solve(LAM)[1])
+
+
+def test_a_certificate_counts_pairs_that_wait_for_room(no_compilation, monkeypatch):
+    monkeypatch.setattr("maxmargin.solvers.factorwise.label_sets.with_more_room", lambda lists: lists)
+    structure = structure_of()
+    check_bracket(run(structure, max_passes=60), written_out(structure).solve(LAM)[1])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_search_finds_the_largest_interaction_that_is_not_listed(seed, no_compilation):
+    rng, n_labels = np.random.default_rng(seed), 7
+    w, scratch = rng.integers(-2, 3, size=21).astype(float), new_scratch(n_labels)  # with ties
+    fill_table(0, w, scratch.table)
+    read_maxima(scratch.maxima, scratch.table)
+    pairs = list(itertools.combinations(range(n_labels), 2))
+    assert [place_of_pair(n_labels, a, b) for a, b in pairs] == list(range(21))
+    assert [scratch.table[a, b] for a, b in pairs] == w.tolist()
+    listed = np.eye(n_labels, dtype=bool)
+    for a, b in pairs:
+        listed[a, b] = listed[b, a] = rng.random() < 0.5
+    scratch.is_listed[:] = listed
+    a, b = best_pair(scratch.maxima, scratch.table, scratch.nobody, scratch.is_listed, 0.0, scratch.visited)
+    largest = np.max(scratch.table, where=~listed, initial=0.0)
+    assert (a, b) == (-1, -1) if largest == 0.0 else scratch.table[a, b] == largest and not listed[a, b]
+
+
+def test_compiled_agrees_with_interpreted():
+    structure, options = structure_of(sample_weight=np.array([1.0, 2.0, 0.0, 0.5, 3.0])), {"tol": 0, "max_passes": 40}
+    compiled = run(structure, **options)
+    with interpreted():
+        plain = run(structure, **options)
+    assert compiled.w == pytest.approx(plain.w, abs=1e-9)
+
+
+def test_a_run_in_two_pieces_is_the_run_in_one(no_compilation):
+    whole, half = (run(structure_of(), tol=0, max_passes=passes) for passes in (20, 10))
+    rest = run(structure_of(), tol=0, max_passes=10, state=half.state, random_state=None)
+    assert rest.w == pytest.approx(whole.w, abs=1e-12)
+
+
+def test_sets_without_a_relaxation_are_refused():
+    with pytest.raises(TypeError, match="GDMM needs sites and links"):
+        run(LabelPairs(*multilabel_data()))
+
+
+def test_an_estimator_takes_it_by_name(no_compilation):
+    X, Y = multilabel_data(4, n=12, n_labels=20)
+    model = MultilabelSVM(interactions="pairwise", solver="gdmm", tol=1e-2, random_state=0).fit(X, Y)
+    assert model.gap_ >= 0.0 and model.predict(X).shape == Y.shape
