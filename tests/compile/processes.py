@@ -24,7 +24,7 @@ def learn(problem):
     return solvers.FrankWolfe().solve(problem, 0.1, tol=0, max_passes=2).primal
 
 if "edit-after-import" in sys.argv:
-    with open(structures.multiclass.__file__, "a") as source:
+    with open(structures.multiclass.blocks.__file__, "a") as source:
         source.write(Path("edit.txt").read_text())
 problem = structures.make_multiclass_problem(np.arange(6.0).reshape(3, 2) - 2.5, np.array([0, 1, 1]), 2)
 answer = {"package": str(folders.PACKAGE), "primal": learn(problem)}

@@ -172,8 +172,8 @@ def test_an_edited_oracle_is_never_served_a_stale_kernel(copied_package, tmp_pat
     assert not again["compiles"]
     assert again["files"] == first["files"]
 
-    # the kernel lives in solvers/passes.py, what it calls in structures/multiclass.py
-    with open(tmp_path / "maxmargin" / "structures" / "multiclass.py", "a") as source:
+    # the kernel lives in solvers/passes.py, what it calls in structures/multiclass
+    with open(tmp_path / "maxmargin" / "structures" / "multiclass" / "blocks.py", "a") as source:
         source.write(EDIT)
     edited = learn()
     assert edited["compiles"]

@@ -13,21 +13,22 @@ from structures.pairs import chain_pair, graph_pair, interpreted, multiclass_pai
 from .conftest import LAM
 from .test_two_speeds import assert_close, assert_equal
 
+WEIGHTS = [1, 2, 0, 1]
 MAKE = {
-    "chain": lambda: chain_pair(is_sparse=True, sample_weight=[1, 2, 0, 1]),
-    "chain masked": lambda: chain_pair(masked=True),
+    "chain": lambda: chain_pair(is_sparse=True, sample_weight=WEIGHTS),
+    "chain masked": lambda: chain_pair(is_sparse=True, sample_weight=WEIGHTS, masked=True),  # the kernels of "chain"
     "tree": lambda: graph_pair("tree", n_edge_features=2),
     "cycle": lambda: graph_pair("cycle"),
     "classes": lambda: multiclass_pair(),
 }
-# every structure and every part, compiled at least once
+# every structure and every part, compiled at least once: parts of solvers over classes, whose kernels are the smallest
 COVERING = [
-    ("chain", BlockFrankWolfe("gap", step="gibbs", acceleration="catalyst")),
+    ("chain masked", BlockFrankWolfe("gap", step="gibbs", acceleration="catalyst")),
     ("chain", LBFGS()),
-    ("chain masked", BlockFrankWolfe("permutation", "weighted", step="gibbs")),
     ("chain masked", LBFGS(l1=0.02)),
     ("tree", BlockFrankWolfe("permutation", step="gibbs")),
-    ("cycle", BlockFrankWolfe("permutation", step="gibbs")),
+    ("cycle", LBFGS()),
+    ("classes", BlockFrankWolfe("permutation", "weighted", step="gibbs")),
     ("classes", BlockFrankWolfe("permutation", step="gibbs", lower=-0.3)),
     ("classes", LBFGS()),
 ]

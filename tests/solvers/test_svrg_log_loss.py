@@ -25,7 +25,7 @@ def test_the_optimum_is_reached_and_certified(name, solver):
 
 
 def test_compiled_agrees_with_interpreted(monkeypatch):
-    problem = make_log_loss(case("chain masked").problem)
+    problem = make_log_loss(case("multiclass weighted").problem)  # the smallest kernels, and that is what takes time
     compiled = SVRG(None).solve(problem, 0.3, tol=0, max_passes=8, random_state=0)
     monkeypatch.setattr("maxmargin._compile.kernels.runs_compiled", lambda *parts: False)
     assert SVRG(None).solve(problem, 0.3, tol=0, max_passes=8, random_state=0).w == pytest.approx(compiled.w, abs=1e-9)

@@ -12,7 +12,7 @@ from maxmargin.structures.directions import (
     list_pair,
     plus,
 )
-from maxmargin.structures.multiclass import Expected
+from maxmargin.structures.multiclass.expectations import Expected
 from maxmargin.structures.pairwise.links import Alike, new_kept, put_marginals
 
 K = 4

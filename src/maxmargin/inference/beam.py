@@ -19,6 +19,9 @@ import numpy as np
 
 from .._compile import helper
 
+# A score found again is the same but for the rounding of a few sums: far less than this share of what is added there.
+ROUNDING, TINY = 1e-12, 1e-300
+
 
 class Beam(NamedTuple):
     """Partial labelings, best first: the scores of two steps in turn, on two `sides`, and all that was chosen."""
@@ -35,15 +38,27 @@ def new_beam(n_nodes, k):
 
 
 @helper
-def extend(beam, step, side, count, k, s, base, best, scores, column):
+def least_of(beam, side, count, k):
+    """What the scores of the next step exceed, since it can do as this one does: most labels need not be inserted."""
+    if count < k:
+        return -np.inf
+    last = beam.score[side, k - 1]
+    return last - ROUNDING * abs(last) - TINY
+
+
+@helper
+def extend(beam, step, side, count, k, s, base, best, scores, column, least):
     """Add every label a to slot s: its best completion then has the score ``base - (best - scores[a] - column[a])``.
 
     The k best go to the other side, which has `count` so far; returns how many it has then.
     """
+    floor = beam.score[1 - side, k - 1] if count == k else least - ROUNDING * (abs(base) + abs(best))
     for a in range(len(scores)):
         score = base - (best - (scores[a] + column[a]))
-        if score > (beam.score[1 - side, k - 1] if count == k else -np.inf):
+        if score > floor:
             count = insert(beam, step, 1 - side, count, k, score, s, a)
+            if count == k:
+                floor = beam.score[1 - side, k - 1]
     return count
 
 

@@ -58,22 +58,11 @@ def gap_pass(problem, blocks, work, direction, w, order, first, last, hinges, ga
 
 
 @kernel
-def corner_pass(problem, work, source, memory, w, k, hinges, losses, vector):
-    """Hinges and the losses of all corners s, as the source finds them; ``lam A s`` is added to `vector`."""
-    for i in range(hinges.shape[0]):
-        find_potentials(problem, work, w, i)
-        value = find_in(source, memory, problem, work, w, i, k)
-        hinges[i] = value - truth_value(problem, work, w, i)
-        losses[i] = corner_loss(problem, work, i)
-        add_corner(problem, work, i, problem.weight[i], vector)
-
-
-@kernel
-def gradient_pass(problem, work, w, first, last, hinges, losses, vector):
-    """The same of some blocks, as the oracle finds them."""
+def corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, vector):
+    """Hinges and the losses of corners s, as the source finds them; ``lam A s`` is added to `vector`."""
     for i in range(first, last):
         find_potentials(problem, work, w, i)
-        value = find_corner(problem, work, w, i)
+        value = find_in(source, memory, problem, work, w, i, k)
         hinges[i] = value - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
         add_corner(problem, work, i, problem.weight[i], vector)
@@ -106,6 +95,17 @@ class Passes:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
         on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last))
 
+    def summed(self, on_range: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
+        """Call ``on_range(work, first, last, vector)`` so; returns the sum of what each thread added to its vector."""
+        vectors = dict[int, np.ndarray]()
+
+        def into_own(work: Any, first: int, last: int) -> None:
+            own = vectors[first] = np.zeros(self.dimension)
+            on_range(work, first, last, own)
+
+        self.run(into_own)
+        return sum((vectors[first] for first in sorted(vectors)), start=np.zeros(self.dimension))
+
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
         self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found))
@@ -135,27 +135,23 @@ class Passes:
     ) -> tuple[np.ndarray, DualPoint]:
         """Hinges at w, and the dual point with all mass on the corners."""
         hinges, losses, vector = np.empty(self.n), np.empty(self.n), np.zeros(self.dimension)
-        corner_pass(self.problem, self.work, source, memory, w, k, hinges, losses, vector)
+        corner_pass(self.problem, self.work, source, memory, w, k, 0, self.n, hinges, losses, vector)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
-        """The same on several threads, each with a vector of its own."""
-        hinges, losses, vectors = np.empty(self.n), np.empty(self.n), dict[int, np.ndarray]()
-
-        def on_range(work: Any, first: int, last: int) -> None:
-            own = vectors[first] = np.zeros(self.dimension)
-            gradient_pass(self.problem, work, w, first, last, hinges, losses, own)
-
-        self.run(on_range)
-        vector = np.zeros(self.dimension)
-        for first in sorted(vectors):  # whichever thread came first
-            vector += vectors[first]
+        """The same from the oracle, on several threads."""
+        hinges, losses = np.empty(self.n), np.empty(self.n)
+        vector = self.summed(
+            lambda work, first, last, own: corner_pass(
+                self.problem, work, ORACLE, NOTHING, w, 0, first, last, hinges, losses, own
+            )
+        )
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
-    def prepare_gradient(self) -> None:
-        """Compile or load what `gradient` needs."""
-        nothing = np.zeros(self.dimension)
-        gradient_pass(self.problem, self.work, nothing, 0, 0, np.empty(0), np.empty(0), nothing)
+    def prepare_corners(self) -> None:
+        """Compile or load what `corners` from the oracle and `gradient` need."""
+        nothing, zero = np.empty(0), np.zeros(self.dimension)
+        corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, zero)
 
     def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
         """``|phi_i(corner) - E phi_i|^2`` of some blocks i, for a gain of 1; see `unit_of_curvature`."""

@@ -19,6 +19,7 @@ import numpy as np
 from .._compile import helper, implements
 from .custom import CustomProblem
 from .directions import ToCorner, ToExpectation
+from .lines import find_potentials_on
 from .needs import Need, check_needs
 from .smoothing import Smoothed, Unsmoothed, Untilted, find_smoothed, new_smoothed
 from .verbs import (
@@ -193,6 +194,11 @@ def _(problem, blocks, i):
 @implements(find_potentials_with, LogLoss, CustomLogLoss)
 def _(problem, work, w, i, emphasis):
     find_potentials_with(problem.base, work.base, w, i, 0.0)
+
+
+@implements(find_potentials_on, LogLoss, CustomLogLoss)
+def _(problem, line, work, i, share, emphasis):
+    find_potentials_on(problem.base, line, work.base, i, share, 0.0)
 
 
 @helper

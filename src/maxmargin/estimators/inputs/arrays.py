@@ -102,7 +102,7 @@ def as_features(x: np.ndarray, where: str) -> np.ndarray:
     return as_float64(x)
 
 
-def check_finite(x: Any, where: str) -> None:
+def check_features_finite(x: Any, where: str) -> None:
     if not np.all(np.isfinite(x.data if sp.issparse(x) else x)):
         raise ValueError(f"{where}: features hold NaN or infinity")
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ..._parameters import check_count
 from ...structures.boxes import BoxCandidates, DenseImage, Image, WordImage
-from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
+from .arrays import as_any_array, as_features, check_features_finite, read_list, read_outputs, same_width
 
 
 class Proposals(NamedTuple):
@@ -169,7 +169,7 @@ def _features(x: np.ndarray, where: str) -> np.ndarray:
     x = as_features(x, where)
     if not x.shape[-1:] or not x.shape[-1]:
         raise ValueError(f"{where}: there are no features, got shape {x.shape}")
-    check_finite(x, where)
+    check_features_finite(x, where)
     return x
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...structures.matching import Candidates
-from .arrays import as_any_array, as_features, check_finite, read_list, read_outputs, same_width
+from .arrays import as_any_array, as_features, check_features_finite, read_list, read_outputs, same_width
 from .sparse import read_csr, stack_csr
 
 
@@ -123,7 +123,7 @@ def _features(x: Any, count: int, where: str) -> Any:
             return np.zeros((0, 0))
         raise ValueError(f"{where}: features must have {count} rows, one a pair, and 2 dimensions, got shape {x.shape}")
     x = as_features(x, where) if not sp.issparse(x) else _sparse_features(x, where)
-    check_finite(x, where)
+    check_features_finite(x, where)
     return x
 
 

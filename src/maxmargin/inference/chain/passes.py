@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper
-from ..beam import extend
+from ..beam import extend, least_of
 from ..given import add_log_given, multiply_given
 from ..semirings import LOG_SUM, SCALED_SUM, begin, close, join, send, split, spread
 from ..vectors import exp_scores, max_step
@@ -71,15 +71,16 @@ def top_viterbi(node, edge, start, end, table, length, k, beam, labels, values):
     Labelings of score -inf do not count. `beam` is for at least so many positions and k.
     """
     forward_max(node, edge, start, table, length)
-    count, side = extend(beam, 0, 0, 0, k, 0, 0.0, 0.0, table[length - 1], end), 1
+    count, side = extend(beam, 0, 0, 0, k, 0, 0.0, 0.0, table[length - 1], end, -np.inf), 1
     for s in range(count):
         beam.rest[1, s] = end[beam.pick[0, s]]
     for t in range(length - 1, 0, -1):
-        step, found = length - t, 0
+        step, found, least = length - t, 0, least_of(beam, side, count, k)
         for s in range(count):
             after = beam.pick[step - 1, s]
             beam.rest[side, s] += node[t, after]
-            found = extend(beam, step, side, found, k, s, beam.rest[side, s], 0.0, table[t - 1], edge[:, after])
+            base = beam.rest[side, s]
+            found = extend(beam, step, side, found, k, s, base, 0.0, table[t - 1], edge[:, after], least)
         count, side = found, 1 - side
         for s in range(count):
             origin = beam.origin[step, s]

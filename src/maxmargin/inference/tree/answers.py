@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements
-from ..beam import Beam, extend, new_beam
+from ..beam import Beam, extend, least_of, new_beam
 from ..semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, join, send, split, spread
 from ..vectors import exp_scores, largest_of
 from ..verbs import argmax_work, can_sum, find_best, find_marginals, find_max_marginals, find_top, is_tight, new_scratch
@@ -147,19 +147,20 @@ def _(plan, i, node, edge, scratch, k, labels, values):
     for r in range(plan.root_offsets[i], plan.root_offsets[i + 1]):
         a, to_a = labels_of(plan, i, plan.roots[r])
         inside, found = scratch.inside[a:to_a], 0
-        best = largest_of(inside)
+        best, least = largest_of(inside), least_of(beam, side, count, k)
         for s in range(count):
-            found = extend(beam, step, side, found, k, s, beam.score[side, s], best, inside, scratch.weight)
+            found = extend(beam, step, side, found, k, s, beam.score[side, s], best, inside, scratch.weight, least)
         count, side = found, 1 - side
         n_wanted = follow_slots(beam, step, count, plan.roots[r], scratch.wanted, n_wanted, scratch.below, labels)
         step += 1
     for at in range(plan.edge_offsets[i + 1] - 1, first - 1, -1):
         e, found = plan.upward[at], 0
         tail, _, here, table = fields_of(plan, i, e, edge, plan.tables[first + e])
+        least = least_of(beam, side, count, k)
         for s in range(count):
             given = labels[s, plan.head[first + e]]
             score, best = beam.score[side, s], scratch.message[here][given]
-            found = extend(beam, step, side, found, k, s, score, best, scratch.inside[tail], table[:, given])
+            found = extend(beam, step, side, found, k, s, score, best, scratch.inside[tail], table[:, given], least)
         count, side = found, 1 - side
         scratch.below[plan.head[first + e]] -= 1
         n_wanted = follow_slots(

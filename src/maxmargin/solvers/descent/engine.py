@@ -9,9 +9,8 @@ import numpy as np
 from ..box import truncate
 from ..engine import Engine, State
 from ..objective import Certified
-from ..parts.memory import NoMemory, Oracle
 from ..parts.samplers import Sampling
-from ..passes import corner_pass, hinge_pass
+from ..passes import hinge_pass
 from .rules import MASS, SCALE, TOTAL, descend, importance, shrinkage, step_length
 
 
@@ -125,10 +124,7 @@ class BatchStochasticEngine(StochasticEngine):
         return self.n
 
     def prepare(self) -> None:
-        nothing = np.empty(0)
-        corner_pass(
-            self.problem, self.passes.work, Oracle(), NoMemory(), self.u, 0, nothing, nothing, np.zeros_like(self.u)
-        )
+        self.passes.prepare_corners()
 
     def advance(self, n_steps: int) -> None:
         k = self.steps // self.n

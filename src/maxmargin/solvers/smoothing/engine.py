@@ -10,11 +10,12 @@ import numpy as np
 from ..._compile import runs_compiled
 from ..._sums import dot
 from ...structures.directions import ToExpectation
+from ...structures.lines import Line
 from ...structures.smoothing import new_smoothed
 from ...structures.verbs import support_bound
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint
-from .loop import Epoch, epoch_steps, find_lipschitz, finish_epoch
+from .loop import Epoch, epoch_steps, find_lipschitz
 from .pace import Pace
 from .passes import Seen, arrive, calls_of, first_snapshot, look
 from .sequences import OneProblem
@@ -27,8 +28,6 @@ MUCH = 0.1
 
 # What the entropy adds for each unit of mu, where nobody tells: as if outputs were some 150.
 OFTEN = 5.0
-
-MOST_WEIGHTS = np.iinfo(np.int32).max
 
 CLOSED = -1  # steps of an epoch that did not begin
 
@@ -50,10 +49,9 @@ class EpochEngine(Engine):
         "solution",
         "taken",
         "epochs",
-        "w",
         "anchor",
+        "offset",
         "late",
-        "ranges",
         "length",
         "pace",
         "mixture",
@@ -66,6 +64,7 @@ class EpochEngine(Engine):
         self.certifiable = self.certifiable and lam > 0.0
         self.inexact = 0.0
         self.support = np.zeros((support_bound(problem), 2), np.int64)
+        self.w = np.zeros(self.passes.dimension)  # room
         self.into = ToExpectation(new_smoothed(problem, settings.smoothing))
 
     @property
@@ -79,8 +78,7 @@ class EpochEngine(Engine):
         """From given weights on; the dual point is the best one known."""
         self.mixture, self.snapshot = point, first_snapshot(self.problem)
         self.here = self.solution = w
-        self.w, self.anchor, self.late = w.copy(), np.zeros_like(w), np.zeros_like(w)
-        self.ranges = np.zeros((len(w), 2), np.int32 if len(w) <= MOST_WEIGHTS else np.int64)
+        self.anchor, self.offset, self.late = w, np.zeros_like(w), np.zeros_like(w)
         self.taken, self.epochs, self.length = CLOSED, 0, 0.0
         self.seen: Seen | None = None
         self.pace = Pace(self.lam)
@@ -129,10 +127,10 @@ class EpochEngine(Engine):
         if self.settings.lipschitz is not None:
             self.pace.found(self.settings.lipschitz, mu)
             return
-        found, vectors = np.zeros(len(self.some)), np.zeros((2, len(self.here)))
-        self.w, self.ranges[:] = self.here.copy(), 0
-        given = self.problem, self.epoch(), self.some, self.pace.steepness or 1.0, self.w.copy()
-        self.oracle_calls += find_lipschitz(*given, *vectors, found)
+        found, change = np.zeros(len(self.some)), np.zeros_like(self.here)
+        self.anchor, self.offset[:] = self.here, 0.0
+        guess = self.pace.steepness or 1.0
+        self.oracle_calls += find_lipschitz(self.problem, self.epoch(), self.some, guess, change, found)
         # where the best few outputs are not enough gradients jump; no smoothed maximum is steeper than this
         found, moving = np.minimum(found, self.sizes / mu), found > 0.0
         if np.any(moving):
@@ -158,11 +156,8 @@ class EpochEngine(Engine):
             work=self.passes.work,
             into=self.into,
             smoothing=self.outer.smoothing,
-            w=self.w,
-            anchor=self.anchor,
+            line=Line(self.anchor, self.offset, self.w, self.support),
             late=self.late,
-            seen=self.ranges,
-            support=self.support,
             powers=powers,
             sums=np.concatenate([[0.0], np.cumsum(powers[1:])]),
             length=self.length,
@@ -194,8 +189,8 @@ class EpochEngine(Engine):
         stiff, kappa = self.lam + self.outer.kappa, self.outer.kappa
         self.length = self.pace.length(self.outer.smoothing.mu, stiff, self.n)
         self.anchor = (seen.point.vector + kappa * self.outer.centre_at(self.here)) / stiff
-        self.w, self.taken = self.here.copy(), 0
-        self.late[:], self.ranges[:] = 0.0, 0
+        self.offset, self.taken = self.here - self.anchor, 0
+        self.late[:] = 0.0
 
     def squared_gradient(self, seen: Seen) -> float:
         gradient = self.lam * self.here - seen.point.vector
@@ -230,10 +225,7 @@ class EpochEngine(Engine):
 
     def mean(self) -> np.ndarray:
         """Of the iterates of this epoch."""
-        epoch, mean = self.epoch(), np.empty_like(self.w)
-        arrays = epoch.anchor, epoch.late, epoch.seen, epoch.powers, epoch.sums
-        finish_epoch(self.w.copy(), *arrays, self.taken, mean)
-        return mean
+        return self.anchor + (self.epoch().sums[self.taken] * self.offset - self.late) / self.taken
 
     def certify(self) -> list[Certified]:
         if self.taken > 0:

@@ -114,18 +114,13 @@ def arrive(passes: Passes, smoothing: Any, snapshot: Snapshot, w: np.ndarray) ->
 
 
 def _pass(passes: Passes, smoothing: Any, mode: Any, snapshot: Snapshot, w: np.ndarray) -> Seen:
-    problem, seen, vectors = passes.problem, np.empty((4, passes.n)), {}
+    problem, seen = passes.problem, np.empty((4, passes.n))
 
-    def on_range(work: Any, first: int, last: int) -> None:
-        vectors[first], into = np.zeros_like(w), ToExpectation(new_smoothed(problem, smoothing))
-        blocks = snapshot.blocks
-        smoothed_pass(problem, smoothing, mode, into, blocks, work, w, first, last, vectors[first], seen)
+    def on_range(work: Any, first: int, last: int, own: np.ndarray) -> None:
+        into = ToExpectation(new_smoothed(problem, smoothing))
+        smoothed_pass(problem, smoothing, mode, into, snapshot.blocks, work, w, first, last, own, seen)
 
-    passes.run(on_range)
-    vector = snapshot.vector.copy()
-    for first in sorted(vectors):  # whichever thread came first
-        vector += vectors[first]
-    weight = problem.weight
+    vector, weight = snapshot.vector + passes.summed(on_range), problem.weight
     # sum_i c_i E_u H_i = b'alpha - <w, lam A alpha>
     loss = dot(weight, seen[MEAN]) + float(inner(problem, w, vector))
     return Seen(seen[HINGE], dot(weight, seen[VALUE]), DualPoint(vector, loss), float(np.mean(seen[INEXACT])))

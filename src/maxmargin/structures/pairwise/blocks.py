@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..._compile import helper, implements
 from ...inference.verbs import find_best
 from ..directions import list_difference, list_pair
+from ..lines import find_potentials_on, write_weights
 from ..verbs import (
     accumulate,
     add_block,
@@ -21,11 +22,13 @@ from .links import (
     add_difference,
     add_marginals,
     link_scores,
+    link_width,
+    list_link_ranges,
     prepare_links,
     score_labeling,
     score_marginals,
 )
-from .sites import score_sites, site_weights, spread
+from .sites import score_sites, score_sites_on, site_weights, spread
 
 
 @implements(find_potentials_with, PairwiseProblem)
@@ -35,12 +38,29 @@ def _(problem, work, w, i, emphasis):
     begin = sites.offsets[i]
     length = sites.offsets[i + 1] - begin
     score_sites(sites, site_weights(sites, n_labels, w), begin, length, work.node)
-    unit = emphasis * problem.loss_scale[i]
-    for t in range(length):
-        costs = problem.cost[problem.labels[begin + t]]
-        for k in range(n_labels):
-            work.node[t, k] += unit * costs[k]
+    add_losses(problem, work, i, emphasis)
     prepare_links(problem.links, work, link_weights(problem.links, sites, n_labels, w), i)
+
+
+@helper
+def add_losses(problem, work, i, emphasis):
+    begin, end, unit = problem.sites.offsets[i], problem.sites.offsets[i + 1], emphasis * problem.loss_scale[i]
+    for t in range(end - begin):
+        costs = problem.cost[problem.labels[begin + t]]
+        for k in range(costs.shape[0]):
+            work.node[t, k] += unit * costs[k]
+
+
+@implements(find_potentials_on, PairwiseProblem)
+def _(problem, line, work, i, share, emphasis):
+    sites, links, n_labels = problem.sites, problem.links, problem.cost.shape[0]
+    begin, end = sites.offsets[i], sites.offsets[i + 1]
+    anchor, offset = site_weights(sites, n_labels, line.anchor), site_weights(sites, n_labels, line.offset)
+    score_sites_on(sites, anchor, offset, share, begin, end - begin, work.node)
+    add_losses(problem, work, i, emphasis)
+    first, width = sites.n_rows * n_labels, link_width(links, n_labels)
+    write_weights(line, list_link_ranges(links, i, first, width, line.support, 0), share)
+    prepare_links(links, work, link_weights(links, sites, n_labels, line.w), i)
 
 
 @implements(find_corner, PairwiseProblem)

@@ -62,8 +62,14 @@ def score_sites(sites, weights, begin, length, node):
             for k in range(n_labels):
                 node[t, k] = 0.0
         add_scores(sites.rows, begin + t, weights, node[t])
+    add_ends(sites, weights, length, node)
+
+
+@helper
+def add_ends(sites, weights, length, node):
+    """Add what the first and the last site of a sample have of their own."""
     if sites.first_row >= 0:
-        for k in range(n_labels):
+        for k in range(node.shape[1]):
             node[0, k] += weights[sites.first_row, k]
             node[length - 1, k] += weights[sites.last_row, k]
 
@@ -98,6 +104,19 @@ def extras_of(sites, begin, end, t):
         (sites.first_row, sites.first_row >= 0 and t == begin),
         (sites.last_row, sites.last_row >= 0 and t == end - 1),
     )
+
+
+@helper
+def score_sites_on(sites, anchor, offset, share, begin, length, node):
+    """The same at the weights ``anchor + share offset``."""
+    score_sites(sites, offset, begin, length, node)
+    for t in range(length):
+        for k in range(node.shape[1]):
+            node[t, k] *= share
+            if sites.intercept_row >= 0:
+                node[t, k] += anchor[sites.intercept_row, k]
+        add_scores(sites.rows, begin + t, anchor, node[t])
+    add_ends(sites, anchor, length, node)
 
 
 @helper

@@ -1,0 +1,9 @@
+"""Multiclass in part space: one node a block. Flat weights are ``[node (F, K) | intercept (K,)]``.
+
+With kernel rows the node part is theirs, see :class:`~..rows.KernelRows`.
+"""
+
+from . import blocks, expectations, smoothed  # they register the verbs
+from .layout import MulticlassProblem, make_multiclass_problem
+
+__all__ = ["MulticlassProblem", "blocks", "expectations", "make_multiclass_problem", "smoothed"]
