@@ -12,6 +12,7 @@ from scipy import sparse
 from maxmargin.inference import make_junction_plan, make_tree_plan
 from maxmargin.structures import CustomProblem, TransitionMask, make_chain_problem, make_multiclass_problem
 from maxmargin.structures.pairwise import links_of, make_chains, make_pairwise_problem, make_sites, potts_links_of
+from maxmargin.structures.pairwise.links import list_kept
 from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 from reference import (
     EnumeratedProblem,
@@ -279,3 +280,11 @@ def subsets_pair(seed: int = 0, sample_weight: Any = None, structure: Any = None
     )
     phi = [np.array([s.joint_feature(i, y) for y in s.outputs]) for i in range(s.n_samples)]
     return Pair(CustomProblem(s), reference, np.arange(s.n_features), phi)
+
+
+def as_tables(kept, n, n_labels):
+    """The marginals of links that share their weights, summed over each of n blocks."""
+    tables = np.zeros((n, n_labels, n_labels))
+    samples, tails, heads, masses = list_kept(kept)
+    tables[samples, tails, heads] = masses
+    return tables
