@@ -61,7 +61,7 @@ def _laid_out(kept: Pairs, room: np.ndarray, spare: int) -> Pairs:
     ends = np.cumsum(room)
     first, size = ends - room, int(ends[-1]) + spare
     old, new = _places(kept.first, kept.filled), _places(first, kept.filled)
-    pair, mass = np.empty(size, np.int32), np.empty(size)  # what is not used does not become resident
+    pair, mass = np.zeros(size, np.int32), np.zeros(size)  # what is not used does not become resident
     pair[new], mass[new] = kept.pair[old], kept.mass[old]
     return kept._replace(pair=pair, mass=mass, first=first, room=room, free=ends[-1:].copy())
 
