@@ -12,7 +12,7 @@ from scipy import sparse
 from maxmargin.inference import make_junction_plan, make_tree_plan
 from maxmargin.structures import CustomProblem, TransitionMask, make_chain_problem, make_multiclass_problem
 from maxmargin.structures.pairwise import links_of, make_chains, make_pairwise_problem, make_sites, potts_links_of
-from maxmargin.structures.pairwise.links import list_kept
+from maxmargin.structures.pairwise.room import list_kept
 from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 from reference import (
     EnumeratedProblem,

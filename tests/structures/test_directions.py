@@ -13,7 +13,8 @@ from maxmargin.structures.directions import (
     plus,
 )
 from maxmargin.structures.multiclass import Expected
-from maxmargin.structures.pairwise.links import Alike, links_with_all_room, new_kept, put_marginals
+from maxmargin.structures.pairwise.links import Alike, new_kept, put_marginals
+from maxmargin.structures.pairwise.room import links_with_all_room
 
 K = 4
 

@@ -6,8 +6,9 @@ import pytest
 from maxmargin.solvers import BlockFrankWolfe
 from maxmargin.structures import make_chain_problem
 from maxmargin.structures.pairwise import sums
-from maxmargin.structures.pairwise.links import accumulate_links, put_listed, sums_lack_room, sums_with_room
+from maxmargin.structures.pairwise.links import accumulate_links
 from maxmargin.structures.pairwise.pairs import Pairs, no_pairs
+from maxmargin.structures.pairwise.room import put_listed, sums_lack_room, sums_with_room
 from maxmargin.structures.pairwise.sums import Sums
 from maxmargin.structures.verbs import lacks_room, new_blocks, with_all_room, with_room
 

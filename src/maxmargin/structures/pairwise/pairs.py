@@ -19,18 +19,13 @@ from .links import (
     ends_of,
     head,
     link_norm,
-    links_lack_room,
-    links_with_room,
-    list_kept,
     move_links,
     n_links,
-    put_listed,
     score_marginals,
     set_truth,
-    sums_lack_room,
-    sums_with_room,
     tail,
 )
+from .room import links_lack_room, links_with_room, list_kept, put_listed, sums_lack_room, sums_with_room
 
 
 class Pairs(NamedTuple):
