@@ -18,6 +18,7 @@ from maxmargin.structures import (
     make_multilabel_problem,
 )
 from maxmargin.structures.pairwise import links_of, make_chains, make_pairwise_problem, make_sites, potts_links_of
+from maxmargin.structures.pairwise.room import list_kept
 from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 from reference import (
     EnumeratedProblem,
@@ -307,3 +308,11 @@ def subsets_pair(seed: int = 0, sample_weight: Any = None, structure: Any = None
     )
     phi = [np.array([s.joint_feature(i, y) for y in s.outputs]) for i in range(s.n_samples)]
     return Pair(CustomProblem(s), reference, np.arange(s.n_features), phi)
+
+
+def as_tables(kept, n, n_labels):
+    """The marginals of links that share their weights, summed over each of n blocks."""
+    tables = np.zeros((n, n_labels, n_labels))
+    samples, tails, heads, masses = list_kept(kept)
+    tables[samples, tails, heads] = masses
+    return tables

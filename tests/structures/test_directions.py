@@ -14,6 +14,7 @@ from maxmargin.structures.directions import (
 )
 from maxmargin.structures.multiclass.expectations import Expected
 from maxmargin.structures.pairwise.links import Alike, new_kept, put_marginals
+from maxmargin.structures.pairwise.room import links_with_all_room
 
 K = 4
 
@@ -59,7 +60,7 @@ def test_a_pair_of_one_label_changes_nothing():
 
 def test_sums_that_are_put_in_know_their_square():
     links = Alike(np.empty((0, 0)), np.array([0, 2, 3]), np.zeros(3, np.int32), np.ones(3, np.int32))
-    kept, tables = new_kept(links, 2, K), np.random.default_rng(2).random((2, K, K))
+    kept, tables = links_with_all_room(new_kept(links, 2, K)), np.random.default_rng(2).random((2, K, K))
     put_marginals(kept, links, 0, tables)
     assert kept.edge[0] == pytest.approx(tables.sum(axis=0))
     assert kept.square == pytest.approx([np.sum(tables.sum(axis=0) ** 2), 0.0])

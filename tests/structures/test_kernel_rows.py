@@ -126,12 +126,12 @@ class Side:
         ]
 
     def step(self, x, i, gamma, scale):
-        return follow(ToCorner(), self.problem, self.blocks, self.work, x, i, gamma, scale)
+        return follow(ToCorner(), self, x, i, gamma, scale)
 
     def pair_step(self, x, i, gamma, scale):
         keep_corner(self.problem, self.labelings, self.work, i, 1)
         take_away(self.problem, self.labelings, self.work, i, 0)  # the truth
-        return follow(BetweenCorners(), self.problem, self.blocks, self.work, x, i, gamma, scale)
+        return follow(BetweenCorners(), self, x, i, gamma, scale)
 
     def add(self, x, i, scale):
         add_corner(self.problem, self.work, i, scale, x)

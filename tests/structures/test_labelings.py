@@ -182,7 +182,7 @@ def test_move_pair(pair):
         )
         before, scale = w.copy(), float(slots.rng.uniform(0.1, 2.0))
         gamma = float(slots.alpha[i][source] * slots.rng.choice([0.3, 1.0]))
-        follow(BetweenCorners(), pair.problem, slots.blocks, slots.work, w, i, gamma, scale)
+        follow(BetweenCorners(), slots, w, i, gamma, scale)
         slots.alpha[i][source] -= gamma
         slots.alpha[i][row] += gamma
         assert w == close(before - scale * gamma * difference)
@@ -212,7 +212,7 @@ def test_a_pair_of_one_output_changes_nothing(pair):
         take_corner(pair.problem, slots.labelings, slots.work, i, 0)
         take_away(pair.problem, slots.labelings, slots.work, i, 0)
         assert measure(pair.problem, BetweenCorners(), slots.blocks, slots.work, i).norm == 0
-        follow(BetweenCorners(), pair.problem, slots.blocks, slots.work, w, i, 0.5, 1.0)
+        follow(BetweenCorners(), slots, w, i, 0.5, 1.0)
         assert w == close(before)
         check_state(slots, i, w)
 

@@ -6,10 +6,13 @@ import pytest
 from maxmargin.solvers import BlockFrankWolfe
 from maxmargin.structures import make_chain_problem
 from maxmargin.structures.pairwise import sums
-from maxmargin.structures.pairwise.links import accumulate_links, list_kept, put_listed, sums_lack_room, sums_with_room
+from maxmargin.structures.pairwise.links import accumulate_links
 from maxmargin.structures.pairwise.pairs import Pairs, no_pairs
+from maxmargin.structures.pairwise.room import put_listed, sums_lack_room, sums_with_room
 from maxmargin.structures.pairwise.sums import Sums
 from maxmargin.structures.verbs import lacks_room, new_blocks, with_all_room, with_room
+
+from .pairs import as_tables
 
 K = 4
 SOLVERS = {
@@ -26,13 +29,6 @@ def chains(n=7, seed=0):
     rng = np.random.default_rng(seed)
     offsets = np.cumsum([0, *rng.integers(1, 9, n)])
     return make_chain_problem(rng.normal(size=(offsets[-1], 3)), offsets, rng.integers(K, size=offsets[-1]), K)
-
-
-def as_tables(kept, n):
-    tables = np.zeros((n, K, K))
-    samples, tails, heads, masses = list_kept(kept)
-    tables[samples, tails, heads] = masses
-    return tables
 
 
 def check_lists(kept):
@@ -60,7 +56,6 @@ def run(problem, solver, tables, n_passes=12):
     return engine, found
 
 
-@pytest.mark.usefixtures("no_compilation")
 @pytest.mark.parametrize("name", SOLVERS)
 def test_lists_and_tables_are_one_run(name):
     problem = chains()
@@ -72,22 +67,11 @@ def test_lists_and_tables_are_one_run(name):
             assert a.w == pytest.approx(b.w, abs=1e-10)
             assert (a.primal, a.dual) == pytest.approx((b.primal, b.dual), abs=1e-12)
     n = len(problem.weight)
-    assert as_tables(listed.blocks.links, n) == pytest.approx(as_tables(full.blocks.links, n), abs=1e-12)
+    assert as_tables(listed.blocks.links, n, K) == pytest.approx(as_tables(full.blocks.links, n, K), abs=1e-12)
     check_lists(listed.blocks.links)
 
 
-def test_compiled_lists_are_those_of_python(monkeypatch):
-    problem, solver = chains(), SOLVERS["pairwise averaged"]
-    compiled, found = run(problem, solver, tables=False)
-    monkeypatch.setattr("numba.core.config.DISABLE_JIT", 1)
-    plain, expected = run(problem, solver, tables=False)
-    for a, b in zip(found[-1], expected[-1], strict=True):
-        assert a.w == pytest.approx(b.w, abs=1e-9)
-    for ours, theirs in ((compiled.blocks, plain.blocks), (compiled.averaging.totals, plain.averaging.totals)):
-        assert as_tables(ours.links, 7) == pytest.approx(as_tables(theirs.links, 7), rel=1e-9, abs=1e-9)
-
-
-def test_lists_add_up(no_compilation):
+def test_lists_add_up():
     rng, expected = np.random.default_rng(0), np.zeros((3, K, K))
     totals = no_pairs(3, K)
     for _ in range(8):
@@ -101,7 +85,7 @@ def test_lists_add_up(no_compilation):
             assert not sums_lack_room(totals, kept, i)
             accumulate_links(kept, totals, None, i, amount)
         check_lists(totals)
-        assert as_tables(totals, 3) == pytest.approx(expected, abs=1e-14)
+        assert as_tables(totals, 3, K) == pytest.approx(expected, abs=1e-14)
 
 
 def test_a_full_pool_asks_for_a_larger_one():
@@ -115,22 +99,22 @@ def test_a_full_pool_asks_for_a_larger_one():
     assert all(lacks_room(problem, full, i) for i in long)
     larger = with_room(problem, full)
     assert not any(lacks_room(problem, larger, i) for i in range(len(problem.weight)))
-    assert np.array_equal(as_tables(larger.links, 7), as_tables(blocks.links, 7))
+    assert np.array_equal(as_tables(larger.links, 7, K), as_tables(blocks.links, 7, K))
     check_lists(larger.links)
 
 
 def test_lists_move_where_there_is_room():
     blocks = new_blocks(chains())
     kept = blocks.links._replace(room=blocks.links.filled.copy())
-    before, i = as_tables(kept, 7), int(np.argmax(kept.filled))
+    before, i = as_tables(kept, 7, K), int(np.argmax(kept.filled))
     assert not lacks_room(chains(), blocks._replace(links=kept), i)
-    assert kept.room[i] > kept.filled[i] and np.array_equal(as_tables(kept, 7), before)
+    assert kept.room[i] > kept.filled[i] and np.array_equal(as_tables(kept, 7, K), before)
     check_lists(kept)
 
 
 def test_true_labels_are_counted():
     problem = chains()
-    tables, offsets, y = as_tables(new_blocks(problem).links, 7), problem.sites.offsets, problem.labels
+    tables, offsets, y = as_tables(new_blocks(problem).links, 7, K), problem.sites.offsets, problem.labels
     for i in range(7):
         expected = np.zeros((K, K))
         np.add.at(expected, (y[offsets[i] : offsets[i + 1] - 1], y[offsets[i] + 1 : offsets[i + 1]]), 1.0)
@@ -144,7 +128,7 @@ def test_tables_beyond_all_memory_are_refused(monkeypatch):
         with_all_room(problem, new_blocks(problem))
 
 
-def test_steps_of_all_kinds_go_on_from_each_other(no_compilation):
+def test_steps_of_all_kinds_go_on_from_each_other():
     problem = chains()
     outputs, inside = BlockFrankWolfe(averaging="weighted"), BlockFrankWolfe(averaging="weighted", step="expectation")
     first = outputs.solve(problem, 0.05, tol=0, max_passes=3, random_state=0)

@@ -21,6 +21,8 @@ from maxmargin.structures.verbs import (
     find_expectation,
     find_potentials,
     keep_corner,
+    lacks_room,
+    lacks_room_to_add,
     mean_loss,
     measure,
     move,
@@ -34,6 +36,9 @@ from maxmargin.structures.verbs import (
     offers,
     take_away,
     truth_value,
+    with_all_room,
+    with_room,
+    with_room_to_add,
 )
 
 from .pairs import COST, GRAPHS, chain_pair, graph_pair, multiclass_pair, multilabel_pair, subsets_pair
@@ -80,10 +85,12 @@ def pair(request, monkeypatch):
     return pair_named(request.param, CHAINS, OTHERS, monkeypatch)
 
 
-def follow(direction, problem, blocks, work, w, i, gamma, scale):
-    """Measure a direction and take a step along it; its norm."""
-    measured = measure(problem, direction, blocks, work, i)
-    move(problem, direction, measured, blocks, work, w, i, gamma, scale)
+def follow(direction, walk, w, i, gamma, scale):
+    """Measure a direction and take a step along it, after making room for that where there is none; its norm."""
+    if lacks_room(walk.problem, walk.blocks, i):
+        walk.blocks = with_room(walk.problem, walk.blocks)
+    measured = measure(walk.problem, direction, walk.blocks, walk.work, i)
+    move(walk.problem, direction, measured, walk.blocks, walk.work, w, i, gamma, scale)
     return measured.norm
 
 
@@ -110,7 +117,7 @@ class Walk:
 
     def step(self, i, w, row, gamma, scale):
         direction = self.pair.phi[i][row] - self.alpha[i] @ self.pair.phi[i]
-        norm = follow(ToCorner(), self.problem, self.blocks, self.work, w, i, gamma, scale)
+        norm = follow(ToCorner(), self, w, i, gamma, scale)
         self.alpha[i] *= 1 - gamma
         self.alpha[i][row] += gamma
         return norm, direction
@@ -187,7 +194,9 @@ def test_totals(pair):
         walk.step(i, w, row, gamma, scale)
         amount = float(walk.rng.uniform(0.5, 2.0))
         mass += amount
+        totals = with_room_to_add(pair.problem, totals, walk.blocks)
         for j in range(reference.n):
+            assert not lacks_room_to_add(pair.problem, totals, walk.blocks, j)
             accumulate(pair.problem, totals, walk.blocks, j, amount)
             sums[j] += amount * walk.alpha[j]
     mean = [s / mass for s in sums]
@@ -198,6 +207,7 @@ def test_totals(pair):
 def test_blocks_mix_directions(pair):
     """Corners, pairs and expectations, each some of the way: the state stays that of the distribution beside it."""
     walk, reference = Walk(pair, 5), pair.reference
+    walk.blocks = with_all_room(pair.problem, walk.blocks)
     labelings = new_labelings(pair.problem, 2)
     expects = Need.EXPECTATIONS in offers(pair.problem)
     expectation = new_expectation(pair.problem) if expects else None

@@ -10,7 +10,7 @@ from maxmargin.solvers.parts.steps import HITS, MISSES
 from maxmargin.structures import make_multiclass_problem
 from maxmargin.structures.pairwise import layout
 from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings, new_work, output_bound, output_bytes
-from structures.pairs import COST, Subsets, chain_pair, multiclass_pair
+from structures.pairs import COST, Subsets, as_tables, chain_pair, multiclass_pair
 from structures.test_labelings import remembered_row
 
 from ..conftest import LAM, PROBLEMS, named_pair, optimum
@@ -64,8 +64,7 @@ def check_marginals(pair, blocks, alpha):
                 np.add.at(edge, (y[:-1], y[1:]), mass)
             begin, end = pair.problem.sites.offsets[i : i + 2]
             assert blocks.node[begin:end] == pytest.approx(node, abs=1e-12)
-            assert blocks.links.edge[i] == pytest.approx(edge, abs=1e-12)
-            assert np.all(blocks.links.used[i] | (blocks.links.edge[i] == 0).all(axis=1))
+            assert as_tables(blocks.links, len(alpha), 3)[i] == pytest.approx(edge, abs=1e-12)
         else:
             assert blocks.node[i] == pytest.approx(own, abs=1e-12)
         assert blocks.loss[i] == pytest.approx(own @ pair.reference.losses[i], abs=1e-12)

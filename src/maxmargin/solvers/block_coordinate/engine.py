@@ -100,7 +100,9 @@ class BlockEngine(Engine):
         """``sum_i c_i^2 |psi_i|^2`` of the outputs with the largest losses, from evenly spaced blocks."""
         if self.known_curvature is None:
             some = np.unique(np.linspace(0, self.n - 1, CURVATURE_BLOCKS).astype(np.int64))
-            norms = self.passes.norms(new_blocks(self.problem), np.zeros(self.passes.dimension), some)
+            at_truth = self.steps == 0 and not traits(self.parts.step).begins_inside
+            blocks = self.blocks if at_truth else new_blocks(self.problem)  # others may be half of all memory
+            norms = self.passes.norms(blocks, np.zeros(self.passes.dimension), some)
             self.oracle_calls += len(some)
             self.known_curvature = self.n * float(np.mean(self.problem.weight[some] ** 2 * norms))
         return self.known_curvature

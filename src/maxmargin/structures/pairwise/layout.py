@@ -35,18 +35,14 @@ from .links import (
     is_one_table,
     keeps_pairs,
     link_width,
-    links_lack_room,
-    links_with_all_room,
-    links_with_room,
     n_kept,
     n_link_rows,
     n_pool_tables,
     new_kept,
     new_link_buffer,
     set_truth,
-    sums_lack_room,
-    sums_with_room,
 )
+from .room import links_lack_room, links_with_all_room, links_with_room, sums_lack_room, sums_with_room
 from .sites import Sites, fill_gram
 
 # A block's Gram matrix is kept while its pairs of sites number at most this many times its non-zeros.

@@ -20,18 +20,13 @@ from .links import (
     ends_of,
     head,
     link_norm,
-    links_lack_room,
-    links_with_room,
-    list_kept,
     move_links,
     n_links,
-    put_listed,
     score_marginals,
     set_truth,
-    sums_lack_room,
-    sums_with_room,
     tail,
 )
+from .room import links_lack_room, links_with_room, list_kept, put_listed, sums_lack_room, sums_with_room
 
 
 class Pairs(NamedTuple):
@@ -62,7 +57,7 @@ def _laid_out(kept: Pairs, room: np.ndarray, spare: int) -> Pairs:
     ends = np.cumsum(room)
     first, size = ends - room, int(ends[-1]) + spare
     old, new = _places(kept.first, kept.filled), _places(first, kept.filled)
-    pair, mass = np.empty(size, np.int32), np.empty(size)  # what is not used does not become resident
+    pair, mass = np.zeros(size, np.int32), np.zeros(size)  # what is not used does not become resident
     pair[new], mass[new] = kept.pair[old], kept.mass[old]
     return kept._replace(pair=pair, mass=mass, first=first, room=room, free=ends[-1:].copy())
 

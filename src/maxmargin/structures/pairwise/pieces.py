@@ -22,7 +22,8 @@ from ..verbs import dimension, find_potentials, new_labelings, new_totals
 from .alike import table
 from .labelings import Labelings
 from .layout import PairwiseBlocks, PairwiseProblem, link_weights, make_pairwise_problem
-from .links import Joined, Successive, link_scores, list_kept, prepare_links, put_listed
+from .links import Joined, Successive, link_scores, prepare_links
+from .room import list_kept, put_listed
 from .sites import Sites
 
 Listed = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # marginals of links, as `list_kept` lists them

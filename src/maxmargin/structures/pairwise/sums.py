@@ -17,18 +17,15 @@ from .links import (
     add_marginals,
     head,
     link_norm,
-    links_with_all_room,
-    list_kept,
     move_links,
     n_links,
-    put_listed,
     put_marginals,
     score_marginals,
     settle_links,
-    sums_with_room,
     tail,
 )
 from .pairs import Pairs
+from .room import links_with_all_room, list_kept, put_listed, sums_with_room
 
 
 class Sums(NamedTuple):
