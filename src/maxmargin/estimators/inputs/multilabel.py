@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .arrays import as_any_array, as_float64, read_target
+from .arrays import as_any_array, as_float64, read_target, refuse_mask
 from .sparse import read_csr, stack_csr
 
 HOW = "give one column of zeros and ones a label, as sklearn.preprocessing.MultiLabelBinarizer makes them"
@@ -21,12 +21,12 @@ def read_label_sets(y: Any, n: int | None = None, n_labels: int | None = None, n
         raise ValueError(f"{name} must hold a set of labels a sample, got an array of shape {table.shape}: {HOW}")
     if table.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold zeros and ones, got {table.dtype}: {HOW}")
+    if table.shape[1] == 0:
+        raise ValueError(f"{name} has no column: {HOW}")
     if n is not None and len(table) != n:
         raise ValueError(f"{name} has {len(table)} samples, but X has {n}")
     if n_labels is not None and table.shape[1] != n_labels:
         raise ValueError(f"{name} has {table.shape[1]} labels, but there are {n_labels}")
-    if table.shape[1] == 0:
-        raise ValueError(f"{name} has no column: {HOW}")
     wrong = (table != 0) & (table != 1)
     if wrong.any():
         i, label = np.unravel_index(int(wrong.argmax()), wrong.shape)
@@ -35,9 +35,10 @@ def read_label_sets(y: Any, n: int | None = None, n_labels: int | None = None, n
 
 
 def _dense(y: Any, name: str) -> np.ndarray:
+    refuse_mask(y, name)
     if not sp.issparse(y):
         try:
-            return as_any_array(y, name)
+            return np.asarray(y)
         except ValueError as error:  # sets of different sizes
             raise ValueError(f"{name} must hold as many columns for every sample: {HOW}") from error
     if y.ndim != 2 or y.dtype.kind not in "biuf":
