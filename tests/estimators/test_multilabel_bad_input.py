@@ -39,7 +39,7 @@ BAD_SETS = {
     "no columns": (Y[:, :0], "y has no column"),
     "a two": (changed(2, 1, 2), "y, sample 2, label 1: 2.0 is neither 0 nor 1"),
     "a half": (changed(0, 2, 0.5), "y, sample 0, label 2: 0.5"),
-    "below 0": (2 * Y - 1, "y, sample 0, label 1: -1 is neither"),
+    "below 0": (2 * Y - 1, "y, sample 0, label 1: -1 is neither 0 nor 1.*MultiLabelBinarizer"),
     "NaN": (changed(3, 0, np.nan), "y, sample 3, label 0: nan"),
     "infinity": (changed(3, 0, np.inf), "y, sample 3, label 0: inf"),
     "sparse, a two": (sp.csr_matrix(changed(2, 1, 2)), "y, sample 2, label 1: 2.0"),

@@ -20,7 +20,7 @@ def read_label_sets(y: Any, n: int | None = None, n_labels: int | None = None, n
     if table.ndim != 2:
         raise ValueError(f"{name} must hold a set of labels a sample, got an array of shape {table.shape}: {HOW}")
     if table.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold zeros and ones, got {table.dtype}: {HOW}")
+        raise ValueError(f"{name} must hold zeros and ones, got {table.dtype}. Unknown label type: {HOW}")
     if table.shape[1] == 0:
         raise ValueError(f"{name} has no column: {HOW}")
     if n is not None and len(table) != n:
@@ -30,7 +30,9 @@ def read_label_sets(y: Any, n: int | None = None, n_labels: int | None = None, n
     wrong = (table != 0) & (table != 1)
     if wrong.any():
         i, label = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        raise ValueError(f"{name}, sample {i}, label {label}: {table[i, label]} is neither 0 nor 1: {HOW}")
+        raise ValueError(
+            f"{name}, sample {i}, label {label}: {table[i, label]} is neither 0 nor 1. Unknown label type: {HOW}"
+        )
     return table.astype(np.uint8)
 
 
