@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.utils import get_tags
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing as take
+from sklearn.utils import get_tags
 
 from .._parameters import check_limits, check_positive
 from ..solvers import Path, Status
