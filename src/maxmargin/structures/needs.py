@@ -54,7 +54,7 @@ class Need(Enum):
     )
     OPTIMA = (
         TypeError,
-        "the optimum of a block in closed form, known for classes and sets of labels only: take step='pairwise' elsewhere",
+        "the optimum of a block in closed form, known for classes and label sets only: take step='pairwise' elsewhere",
     )
     DECODING = (
         TypeError,
