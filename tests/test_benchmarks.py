@@ -40,6 +40,7 @@ needs_data = pytest.mark.skipif(
     [
         "iteration",
         "multiclass",
+        "multilabel",
         "ocr",
         "conll2000",
         "cross_validation",
@@ -55,7 +56,7 @@ needs_data = pytest.mark.skipif(
 )
 def test_benchmark_runs(name, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
-    for fetcher in ("fetch_ocr", "fetch_conll2000", "fetch_usps"):
+    for fetcher in ("fetch_ocr", "fetch_conll2000", "fetch_usps", "fetch_multilabel"):
         monkeypatch.setattr(datasets, fetcher, sliced(getattr(datasets, fetcher), 120))
     module = importlib.import_module(f"benchmarks.{name}")
     if name == "path":

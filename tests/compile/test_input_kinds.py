@@ -62,9 +62,12 @@ def test_what_is_compiled_ahead_is_all_that_is_needed(model, kind, seen):
 LIKELIHOODS = {"lbfgs"}
 EXPECTING = ["exponentiated_gradient", "partial_linearization"]
 SMOOTHING = ["svrg", "casimir"]
+LABEL_SETS = {("multilabel", "dense"), ("multilabel", "sparse"), ("multilabel", "interactions")}
 WITHOUT_EXPECTATIONS = {("graph", "cut"), ("graph", "lp"), ("matching", "all"), ("box", "all"), ("pose", "all")}
+WITHOUT_EXPECTATIONS |= LABEL_SETS
 # no best few outputs, weights that must not be negative, no weights of features
 NOT_SMOOTHED = {("graph", "lp"), ("pose", "all"), ("graph", "cut"), ("chain", "kernel"), ("multiclass", "kernel")}
+NOT_SMOOTHED |= LABEL_SETS
 
 
 def refused_by(model, kind):

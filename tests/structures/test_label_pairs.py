@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, get_solver
+from maxmargin.solvers import get_solver
 from maxmargin.structures.known import KnownProblem
 from maxmargin.structures.label_pairs import LabelPairs, Shares
 from maxmargin.structures.weights import MultilabelWeights
@@ -98,25 +98,22 @@ def test_oracle(options, is_relaxed):
 
 @options
 @relaxed
-def test_optimum(options, is_relaxed):
-    structure = LabelPairs(*multilabel_data(2), relaxed=is_relaxed, **options)
-    reference = written_out(structure)
+@pytest.mark.parametrize(("solver", "limit"), [("auto", 1e-4), ("bcfw", 1e-2), ("cutting_plane", 1e-3)])
+def test_optimum(options, is_relaxed, solver, limit):
+    structure = LabelPairs(*multilabel_data(1), relaxed=is_relaxed, **options)
+    problem, reference = KnownProblem(structure), written_out(structure)
     best = reference.solve(LAM)[1]
-    for solver in (get_solver("auto", KnownProblem(structure)), BlockFrankWolfe()):
-        result = solver.solve(KnownProblem(structure), LAM, tol=1e-3, max_passes=300, random_state=0)
-        assert result.primal == pytest.approx(reference.primal(result.w, LAM), abs=1e-9)
-        assert result.gap >= result.primal - best - 1e-8 >= -2e-8
-        assert result.dual <= best + 1e-8
-        assert result.gap <= (1e-2 if isinstance(solver, BlockFrankWolfe) and solver.step == "fw" else 1e-3)
+    result = get_solver(solver, problem).solve(problem, LAM, tol=limit, max_passes=300, random_state=0)
+    assert result.primal == pytest.approx(reference.primal(result.w, LAM), abs=1e-9)
+    assert result.gap >= result.primal - best - 1e-8 >= -2e-8
+    assert result.dual <= best + 1e-8
+    assert result.gap <= limit
 
 
-def test_relaxed_objectives_are_never_less():
-    data = multilabel_data(3, n=6, n_labels=4)
-    sets, points = (
-        get_solver("auto", KnownProblem(one)).solve(KnownProblem(one), 0.01, tol=1e-4, max_passes=300, random_state=0)
-        for one in (LabelPairs(*data), LabelPairs(*data, relaxed=True))
-    )
-    assert points.primal >= sets.dual - 1e-9
+def test_relaxed_objectives_are_not_less():
+    structures = (LabelPairs(*multilabel_data(1), relaxed=is_relaxed) for is_relaxed in (False, True))
+    of_sets, of_points = (written_out(one).solve(LAM)[1] for one in structures)
+    assert of_points > of_sets + 1e-3  # halves do better than sets here, so that tests of them test something
 
 
 def test_too_many_labels_to_try():

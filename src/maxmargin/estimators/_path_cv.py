@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing as take
+from sklearn.utils import get_tags
 
 from .._parameters import check_limits, check_positive
 from ..solvers import Path, Status
@@ -125,10 +126,11 @@ class _Fold(NamedTuple):
 def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any, given: dict[str, Any]) -> list[_Fold]:
     from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # heavy, and needed here only
 
+    one_class = is_classifier(single) and get_tags(single).target_tags.single_output  # a sample
     if cv is None:  # samples that lie together are often alike, and would be missing together
-        cv = (StratifiedKFold if is_classifier(single) else KFold)(FOLDS, shuffle=True, random_state=0)
-    labels, folds = y if is_classifier(single) else None, list[_Fold]()
-    for train, test in check_cv(cv, labels, classifier=is_classifier(single)).split(X, labels):
+        cv = (StratifiedKFold if one_class else KFold)(FOLDS, shuffle=True, random_state=0)
+    labels, folds = y if one_class else None, list[_Fold]()
+    for train, test in check_cv(cv, labels, classifier=one_class).split(X, labels):
         train, test = np.asarray(train), np.asarray(test)
         own, other = ({name: take(value, rows) for name, value in given.items()} for rows in (train, test))
         encoded = _for_labels_of(single, y, weight, train).encode(

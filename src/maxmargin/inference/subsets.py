@@ -18,6 +18,7 @@ from .cut.flow import send_flow
 
 # Items up to which all sets are tried: a millisecond.
 MOST_TRIED = 16
+LEAST_GAIN = 1e-12  # of a change: less is rounding, which could go on forever
 
 
 class RelaxedSubset(NamedTuple):
@@ -135,19 +136,11 @@ def best_subset(gains, pairs) -> Subset:
     ([0, 1, 0], 1.5, True)
     """
     gains, pairs = _checked(gains, pairs)
-    shares = np.empty(len(gains))
-    bound = float(cut_subset(gains, pairs, shares))
-    labels = (shares == 1.0).astype(np.uint8)
-    free = np.flatnonzero(shares == 0.5)
-    if len(free):
-        among = np.ascontiguousarray(pairs[np.ix_(free, free)])
-        found = np.zeros(len(free), np.uint8)
-        search = try_all if len(free) <= MOST_TRIED else climb
-        search(gains[free] + pairs[free] @ labels, among, found)
-        labels[free] = found
+    labels = np.zeros(len(gains), np.uint8)
+    bound, n_open = find_subset(gains, pairs, MOST_TRIED, labels)
     value = float(gains @ labels + 0.5 * (labels @ pairs @ labels))
-    is_best = len(free) <= MOST_TRIED
-    return Subset(labels, value, value if is_best else max(bound, value), 1.0 - len(free) / max(1, len(gains)))
+    is_best = n_open <= MOST_TRIED
+    return Subset(labels, value, value if is_best else max(float(bound), value), 1.0 - n_open / max(1, len(gains)))
 
 
 def _checked(gains, pairs) -> tuple[np.ndarray, np.ndarray]:
@@ -199,6 +192,12 @@ def lay_out(gains, pairs, rank, first, to, back, residual, excess):
 @kernel
 def cut_subset(gains, pairs, shares):
     """Write the shares of the items; returns the bound that the flow proves."""
+    return cut(gains, pairs, shares)
+
+
+@helper
+def cut(gains, pairs, shares):
+    """The same, for kernels."""
     n = len(gains)
     rank, first = np.zeros((n, n), np.int64), np.zeros(2 * n + 1, np.int64)
     rank_neighbours(pairs, rank, first)
@@ -213,46 +212,67 @@ def cut_subset(gains, pairs, shares):
     return 0.5 * (total - flow)
 
 
+@kernel
+def find_subset(gains, pairs, most_tried, labels):
+    """Write the best set that is found; returns the bound of the relaxation, and how many items it left open."""
+    n, n_open = len(gains), 0
+    shares, fields, items = np.zeros(n), gains.copy(), np.zeros(n, np.int64)
+    bound = cut(gains, pairs, shares)
+    for k in range(n):
+        labels[k] = 0
+        if shares[k] == 0.5:
+            items[n_open] = k
+            n_open += 1
+    for k in range(n):
+        if shares[k] == 1.0:
+            flip(k, items[:n_open], labels, fields, pairs)
+    if n_open <= most_tried:
+        try_all(items[:n_open], fields, pairs, labels)
+    else:
+        climb(items[:n_open], fields, pairs, labels)
+    return bound, n_open
+
+
 @helper
-def flip(k, labels, fields, pairs):
-    """Put item k in or take it out; `fields` are what items add to the set."""
+def gain_of(k, labels, fields):
+    """What it adds to the value to put item k in, or to take it out."""
+    return -fields[k] if labels[k] else fields[k]
+
+
+@helper
+def flip(k, items, labels, fields, pairs):
+    """Put item k in or take it out; `fields`, what an item adds to the set, follow for those that are open."""
     sign = -1.0 if labels[k] else 1.0
     labels[k] = 1 - labels[k]
-    for m in range(len(labels)):
-        fields[m] += sign * pairs[k, m]
+    for at in range(len(items)):
+        fields[items[at]] += sign * pairs[k, items[at]]
 
 
-@kernel
-def try_all(gains, pairs, best):
-    """Write the best of all sets, which follow each other by one change each."""
-    n = len(gains)
-    labels, fields = np.zeros(n, np.uint8), gains.copy()
-    value, highest = 0.0, 0.0
-    best[:] = 0
-    for turn in range(1, 2**n):
-        k = 0
-        while (turn >> k) & 1 == 0:
-            k += 1
-        value += -fields[k] if labels[k] else fields[k]
-        flip(k, labels, fields, pairs)
+@helper
+def try_all(items, fields, pairs, labels):
+    """Change these items as is best: all ways are tried, which follow each other by one change each."""
+    best, value, highest = labels.copy(), 0.0, 0.0
+    for turn in range(1, 2 ** len(items)):
+        at = 0
+        while (turn >> at) & 1 == 0:
+            at += 1
+        value += gain_of(items[at], labels, fields)
+        flip(items[at], items, labels, fields, pairs)
         if value > highest:
             highest = value
             best[:] = labels
+    labels[:] = best
 
 
-@kernel
-def climb(gains, pairs, labels):
-    """Change the one item that gains most, until none does, from `labels` on."""
-    fields = gains.copy()
-    for k in range(len(gains)):
-        for m in range(len(gains)):
-            fields[k] += pairs[k, m] * labels[m]
+@helper
+def climb(items, fields, pairs, labels):
+    """Change the one of these items that gains most, until none does."""
     while True:
-        best, most = -1, 1e-12
-        for k in range(len(gains)):
-            gain = -fields[k] if labels[k] else fields[k]
+        best, most = -1, LEAST_GAIN
+        for at in range(len(items)):
+            gain = gain_of(items[at], labels, fields)
             if gain > most:
-                best, most = k, gain
+                best, most = items[at], gain
         if best < 0:
             break
-        flip(best, labels, fields, pairs)
+        flip(best, items, labels, fields, pairs)

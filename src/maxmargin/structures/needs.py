@@ -56,7 +56,7 @@ class Need(Enum):
     )
     OPTIMA = (
         TypeError,
-        "the optimum of a block in closed form, which is known for classes only: take step='pairwise' elsewhere",
+        "the optimum of a block in closed form, known for classes and label sets only: take step='pairwise' elsewhere",
     )
     DECODING = (
         TypeError,

@@ -79,7 +79,7 @@ NUMBERS = {
 CHOICES = {
     "solver": ("newton", "", None, 3, BlockFrankWolfe, Odd(), ["bcfw"]),
     "loss": ("squared", 3, ["hamming"], "HAMMING"),
-    "inference": ("exact", None, 3, ["lp"], ""),
+    "inference": ("none", None, 3, ["lp"], ""),
     "kernel": ("cubic", 3, ["rbf"], "", "precomputed"),
     "random_state": ("zero", -1, 1.5, [1.5], Odd()),
     "scale": ("yes", 2, [True], np.nan),
