@@ -107,9 +107,10 @@ def test_another_table_is_read_and_the_same_one_when_it_is_forgotten():
     dense = plan_of(ChainPlan, node, start, end)
 
     def agree(table):
-        return find_best(plan, 0, node.ravel(), table, scratch, labels) == run(
-            ChainPlan, (node, table.reshape(12, 12), start, end)
-        )[0]
+        return (
+            find_best(plan, 0, node.ravel(), table, scratch, labels)
+            == run(ChainPlan, (node, table.reshape(12, 12), start, end))[0]
+        )
 
     first, second = edge.ravel(), 5.0 * edge.T.ravel()
     assert agree(first) and agree(second) and agree(first)
