@@ -23,6 +23,7 @@ from maxmargin import (
     MatchingSVM,
     MulticlassSVM,
     MulticlassSVMCV,
+    MultilabelSVM,
     PoseSVM,
     Proposals,
     TreeCRF,
@@ -50,6 +51,7 @@ X = list(RNG.normal(size=(N, T, F)))
 Y = list(np.resize(np.arange(K), (N, T)))
 TWO = [y % 2 for y in Y]
 STACK, FLAT = np.vstack(X), np.hstack(Y)
+SETS = np.arange(3 * N * T).reshape(-1, 3) % 2
 COST = 1.0 - np.eye(K)
 PARENTS = [-1, 0, 0, 1]
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -215,6 +217,27 @@ SAME: dict[tuple[str, str], dict[str, Callable[[], Any]]] = {
         "long indices": fit(MulticlassSVM(), csr(STACK, np.int64), FLAT),
         "CSC": fit(MulticlassSVM(), sp.csc_array(STACK), FLAT),
         "dense, mostly zeros": fit(MulticlassSVM(), STACK * (np.arange(F) == 0), FLAT),
+    },
+    ("multilabel", "dense"): {
+        PLAIN: fit(MultilabelSVM(), STACK, SETS),
+        "float32": fit(MultilabelSVM(), single(STACK), SETS),
+        "Fortran order, read-only": fit(MultilabelSVM(), odd(STACK), odd(SETS)),
+        "one label": fit(MultilabelSVM(), STACK, SETS[:, :1]),
+        "booleans": fit(MultilabelSVM(), STACK, SETS.astype(bool)),
+        "sparse sets": fit(MultilabelSVM(), STACK, csr(SETS)),
+        "costs": fit(MultilabelSVM(missed_cost=frozen(np.arange(3, dtype=np.float32)), wrong_cost=2), STACK, SETS),
+        "sample weights": fit(MultilabelSVM(), STACK, SETS, sample_weight=frozen(np.arange(N * T))),
+        "no intercept": fit(MultilabelSVM(fit_intercept=False), STACK, SETS),
+    },
+    ("multilabel", "sparse"): {
+        PLAIN: fit(MultilabelSVM(), csr(STACK), SETS),
+        "long indices": fit(MultilabelSVM(), csr(STACK, np.int64), SETS),
+        "dense, mostly zeros": fit(MultilabelSVM(), STACK * (np.arange(F) == 0), SETS),
+    },
+    ("multilabel", "interactions"): {
+        PLAIN: fit(MultilabelSVM(interactions="pairwise"), STACK, SETS),
+        "sparse": fit(MultilabelSVM(interactions="pairwise"), csr(STACK), csr(SETS)),
+        "one label": fit(MultilabelSVM(interactions="pairwise"), odd(STACK), SETS[:, :1]),
     },
     ("tree", "dense"): {
         PLAIN: fit(TreeSVM(), trees(), Y),

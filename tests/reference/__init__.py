@@ -27,6 +27,7 @@ from .graph import (
     graph_max_marginals,
     score_graph_labelings,
 )
+from .multilabel import enumerate_multilabel, label_sets, multilabel_joint_feature
 
 __all__ = [
     "EnumeratedProblem",
@@ -45,11 +46,14 @@ __all__ = [
     "chain_potentials",
     "enumerate_chain",
     "enumerate_multiclass",
+    "enumerate_multilabel",
     "from_callables",
     "graph_log_partition",
     "graph_marginals",
     "graph_max_marginals",
+    "label_sets",
     "multiclass_joint_feature",
+    "multilabel_joint_feature",
     "perceptron",
     "score_graph_labelings",
     "score_labelings",

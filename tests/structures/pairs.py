@@ -10,7 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.inference import make_junction_plan, make_tree_plan
-from maxmargin.structures import CustomProblem, TransitionMask, make_chain_problem, make_multiclass_problem
+from maxmargin.structures import (
+    CustomProblem,
+    TransitionMask,
+    make_chain_problem,
+    make_multiclass_problem,
+    make_multilabel_problem,
+)
 from maxmargin.structures.pairwise import links_of, make_chains, make_pairwise_problem, make_sites, potts_links_of
 from maxmargin.structures.verbs import find_corner, find_potentials, new_work
 from reference import (
@@ -20,8 +26,10 @@ from reference import (
     chain_loss,
     enumerate_chain,
     enumerate_multiclass,
+    enumerate_multilabel,
     from_callables,
     multiclass_joint_feature,
+    multilabel_joint_feature,
 )
 
 K = 3
@@ -242,6 +250,26 @@ def multiclass_pair(
     dense = X.toarray() if is_sparse else X
     reference = enumerate_multiclass(dense, labels, K, intercept=intercept, **options)
     phi = [np.array([multiclass_joint_feature(x, k, K, intercept=intercept) for k in range(K)]) for x in dense]
+    return Pair(problem, reference, np.arange(reference.d), phi)
+
+
+def multilabel_data(seed: int = 0, n: int = 5, n_labels: int = 3, is_sparse: bool = False) -> tuple[Any, np.ndarray]:
+    """Features and label indicators; the first sample has no label, the second all."""
+    rng = np.random.default_rng(seed)
+    X, Y = features(rng, n, 2, is_sparse), rng.integers(2, size=(n, n_labels))
+    Y[0], Y[1] = 0, 1
+    return X, Y
+
+
+def multilabel_pair(seed: int = 0, *, is_sparse: bool = False, intercept: bool = True, **options: Any) -> Pair:
+    X, Y = multilabel_data(seed, is_sparse=is_sparse)
+    problem = make_multilabel_problem(X, Y, intercept=intercept, **options)
+    dense = X.toarray() if is_sparse else X
+    reference = enumerate_multilabel(dense, Y, intercept=intercept, **options)
+    phi = [
+        np.array([multilabel_joint_feature(x, y, intercept=intercept) for y in sets])
+        for x, sets in zip(dense, reference.labelings, strict=True)
+    ]
     return Pair(problem, reference, np.arange(reference.d), phi)
 
 

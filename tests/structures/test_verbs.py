@@ -36,7 +36,7 @@ from maxmargin.structures.verbs import (
     truth_value,
 )
 
-from .pairs import COST, GRAPHS, chain_pair, graph_pair, multiclass_pair, subsets_pair
+from .pairs import COST, GRAPHS, chain_pair, graph_pair, multiclass_pair, multilabel_pair, subsets_pair
 
 LAM = 0.3
 
@@ -55,6 +55,9 @@ OTHERS = {
     "multiclass": lambda: multiclass_pair(),
     "multiclass bare": lambda: multiclass_pair(intercept=False, sample_weight=[1, 2, 0, 1, 0.5, 1]),
     "multiclass sparse": lambda: multiclass_pair(is_sparse=True, cost=COST),
+    "multilabel": lambda: multilabel_pair(),
+    "multilabel bare": lambda: multilabel_pair(intercept=False, sample_weight=[1, 2, 0, 1, 0.5], missed=3.0),
+    "multilabel sparse": lambda: multilabel_pair(is_sparse=True, missed=[1.0, 2.0, 0.5], wrong=[0.3, 1.1, 2.0]),
     "custom": lambda: subsets_pair(),
     "custom weighted": lambda: subsets_pair(sample_weight=[1, 2, 0, 1, 0.5]),
     **{name: partial(graph_pair, **options) for name, options in GRAPHS.items()},

@@ -125,6 +125,11 @@ def classes(convert: Callable[[np.ndarray], Any] = np.asarray, **parameters: Any
     yield Case(estimators.MulticlassSVM(**parameters), X, y, further=follow_path if parameters else MULTICLASS_CV)
 
 
+def label_sets(convert: Callable[[np.ndarray], Any] = np.asarray, **parameters: Any) -> Iterator[Case]:
+    X = convert(np.vstack(nodes()))
+    yield Case(estimators.MultilabelSVM(**parameters), X, np.arange(3 * X.shape[0]).reshape(-1, 3) % 2)
+
+
 def trees(convert: Callable[[list], list] = list, n_edge_features: int = 0) -> Iterator[Case]:
     return by_cost(estimators.TreeSVM(), _with_links(PARENTS, convert, n_edge_features))
 
@@ -192,6 +197,12 @@ RECIPES: dict[str, dict[str, Callable[[], Iterator[Case]]]] = {
         "dense": classes,
         "sparse": lambda: classes(sp.csr_matrix),
         "kernel": lambda: classes(kernel="rbf"),
+    },
+    "multilabel": {
+        "dense": label_sets,
+        "sparse": lambda: label_sets(sp.csr_matrix),
+        "interactions": lambda: label_sets(interactions="pairwise"),
+        "interactions, lp": lambda: label_sets(interactions="pairwise", inference="lp"),
     },
     "tree": by_features(trees),
     "graph": {

@@ -13,6 +13,7 @@ from .inputs.graphs import Graph, Tree
 from .inputs.matchings import Bipartite
 from .matching import MatchingSVM
 from .multiclass import MulticlassSVM
+from .multilabel import MultilabelSVM
 from .path import EstimatorPath, lam_grid, regularization_path
 from .pose import PoseSVM
 from .tree import TreeSVM
@@ -32,6 +33,7 @@ __all__ = [
     "MatchingSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
+    "MultilabelSVM",
     "PoseSVM",
     "Proposals",
     "Scaling",

@@ -23,7 +23,7 @@ LAM_OF_LOG_LOSS = 0.05  # of one sample of any size, for features of spread 1: d
 
 ROWS_AT_ONCE = 4096  # whose deviations are held at a time
 ROUNDING = 1e-14  # of a variance, relative to the square of the mean
-LINEAR = ("coef", "intercept", "boundary", "transitions", "edge_coef")  # in the losses
+LINEAR = ("coef", "intercept", "boundary", "transitions", "edge_coef", "interactions")  # in the losses
 
 
 class Scaling(NamedTuple):

@@ -343,7 +343,7 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         return tags
 
 
-def validated(model: MulticlassSVM, X: Any, *y: Any, **settings: Any) -> Any:
+def validated(model: Any, X: Any, *y: Any, **settings: Any) -> Any:
     """What scikit-learn makes of X, or of X and y; errors that do not say which of them is wrong are about X."""
     refuse_mask(X, "X")
     if getattr(X, "dtype", np.dtype(float)).kind in "mMSV":

@@ -10,6 +10,7 @@ from .lp import Relaxed, RelaxedPlan, make_relaxed_plan, relax, relax_by_program
 from .matching import best_matching, matching_marginals, matching_max_marginals, top_matchings
 from .pose import Pose, Springs, best_pose, make_part_tree
 from .search import OutOfBudget, best_first
+from .subsets import RelaxedSubset, Subset, best_subset, relax_subset
 from .tree import TreePlan, make_tree_plan
 
 __all__ = [
@@ -21,14 +22,17 @@ __all__ = [
     "Pose",
     "Relaxed",
     "RelaxedPlan",
+    "RelaxedSubset",
     "SparseChainPlan",
     "Springs",
+    "Subset",
     "TooWide",
     "TreePlan",
     "best_box",
     "best_first",
     "best_matching",
     "best_pose",
+    "best_subset",
     "candidate_marginals",
     "distance_transform",
     "first_nonsubmodular",
@@ -41,6 +45,7 @@ __all__ = [
     "matching_max_marginals",
     "relax",
     "relax_by_program",
+    "relax_subset",
     "scan_boxes",
     "search_boxes",
     "top_boxes",

@@ -37,6 +37,16 @@ def _(scratch, table, a, b, amount):
 
 
 @verb
+def change_flat_score(scratch, scores, n_labels, pair, amount):
+    """The same of a flat table, at ``pair = a K + b``."""
+
+
+@implements(change_flat_score, object)
+def _(scratch, scores, n_labels, pair, amount):
+    scores[pair] += amount
+
+
+@verb
 def forget_tables(scratch):
     """What a scratch knows of tables of edge scores may be wrong from now on; by default it knows nothing.
 
@@ -89,6 +99,16 @@ def _(plan):
 @verb
 def can_sum(plan):
     """Whether a plan knows marginals. A plan that does says so."""
+
+
+@verb
+def is_tight(plan):
+    """Whether marginals of sites and links that agree are those of labelings, all of which are allowed: in trees."""
+
+
+@implements(is_tight, object)
+def _(plan):
+    return False
 
 
 @implements(can_sum, object)

@@ -7,6 +7,7 @@ from .catalyst import Catalyst
 from .cutting_plane import CuttingPlane
 from .descent import Decay, Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
+from .factorwise import GDMM, SoftBCFW
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
@@ -22,6 +23,7 @@ from .result import Record, Result, Status
 from .smoothing import SVRG, Casimir, SmoothedObjective, smoothed_objective
 
 __all__ = [
+    "GDMM",
     "LBFGS",
     "SVRG",
     "Active",
@@ -51,6 +53,7 @@ __all__ = [
     "Record",
     "Result",
     "SmoothedObjective",
+    "SoftBCFW",
     "Solver",
     "Status",
     "Subgradient",

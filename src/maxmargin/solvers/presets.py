@@ -16,6 +16,7 @@ from .block_coordinate import BlockFrankWolfe
 from .cutting_plane import CuttingPlane
 from .descent import Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
+from .factorwise import GDMM
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
@@ -76,6 +77,7 @@ PRESETS: dict[str, Callable[[Any], Solver]] = {
     "partial_linearization": lambda problem: PartialLinearization(),
     "subgradient": lambda problem: Subgradient(),
     "perceptron": lambda problem: Perceptron(),
+    "gdmm": lambda problem: GDMM(),
     "lbfgs": lambda problem: LBFGS(),
     "svrg": lambda problem: SVRG(None) if has_log_loss(problem) else SVRG(),
     "casimir": lambda problem: Casimir("constant", None) if has_log_loss(problem) else Casimir(),
@@ -90,7 +92,8 @@ def get_solver(solver: Any, problem: Any = None) -> Solver:
     solver : str or Solver
         "auto", which chooses for the problem; "bcfw", "bcpfw" or "bcafw", block-coordinate with Frank-Wolfe, pairwise
         or away steps; "fw", "cutting_plane", "exponentiated_gradient", "partial_linearization", "subgradient",
-        "perceptron", "svrg" or "casimir"; "lbfgs", for log-losses, which "svrg" and "casimir" know, too; or a solver.
+        "perceptron", "gdmm", "svrg" or "casimir"; "lbfgs", for log-losses, which "svrg" and "casimir" know, too; or a
+        solver.
     problem : object or None, default=None
         A structure over data, which "auto" looks at: whether blocks have optima in closed form, and what its oracle
         costs. None means that nothing is known of it.

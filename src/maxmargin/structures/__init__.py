@@ -6,6 +6,7 @@ from .custom import CustomProblem
 from .likelihood import LogLoss, make_log_loss
 from .masks import TransitionMask, bio_mask
 from .multiclass import MulticlassProblem, make_multiclass_problem
+from .multilabel import MultilabelProblem, make_multilabel_problem
 from .pairwise import PairwiseProblem, make_chain_problem
 from .smoothing import EntropySmoothing, L2Smoothing
 from .verbs import find_corner
@@ -16,6 +17,7 @@ __all__ = [
     "L2Smoothing",
     "LogLoss",
     "MulticlassProblem",
+    "MultilabelProblem",
     "PairwiseProblem",
     "TransitionMask",
     "as_problem",
@@ -23,6 +25,7 @@ __all__ = [
     "make_chain_problem",
     "make_log_loss",
     "make_multiclass_problem",
+    "make_multilabel_problem",
 ]
 
 

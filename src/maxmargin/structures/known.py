@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .custom import CustomProblem
+from .needs import Need, offered_if
 
 
 class Known(Protocol):
@@ -26,6 +27,13 @@ class KnownProblem(CustomProblem):
 
     def fingerprint_parts(self) -> list[Any]:
         return [*super().fingerprint_parts(), *self.structure.data()]
+
+    def offers(self) -> frozenset[Need]:
+        return super().offers() | offered_if(factors=hasattr(self.structure, "factored"))
+
+    def factored(self) -> Any:
+        """The problem whose sites and links it can be taken apart into."""
+        return self.structure.factored()  # type: ignore[attr-defined]
 
     def nothing_to_learn(self) -> None:
         """Its oracle is right: then the data are such that all outputs are as good."""

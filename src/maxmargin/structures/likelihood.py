@@ -54,6 +54,7 @@ from .verbs import (
     tilt_value,
     truth_value,
     unit_of_curvature,
+    with_all_room,
 )
 
 
@@ -146,12 +147,12 @@ def _(problem):
 
 @implements(new_blocks, LogLoss, CustomLogLoss)
 def _(problem):
-    return Blocks(new_blocks(problem.base), np.zeros(len(problem.weight)))
+    return Blocks(with_all_room(problem.base, new_blocks(problem.base)), np.zeros(len(problem.weight)))
 
 
 @implements(new_totals, LogLoss, CustomLogLoss)
 def _(problem):
-    return Blocks(new_totals(problem.base), np.zeros(len(problem.weight)))
+    return Blocks(with_all_room(problem.base, new_totals(problem.base)), np.zeros(len(problem.weight)))
 
 
 @implements(new_work, LogLoss, CustomLogLoss)

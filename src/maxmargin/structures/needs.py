@@ -28,6 +28,8 @@ class Need(Enum):
         The best few outputs, as smoothing by squares asks for them.
     WEIGHTS : Need
         Weights of features that can be changed one by one, and may take any value.
+    FACTORS : Need
+        Samples that can be taken apart into sites and links, as GDMM asks for them.
 
     Examples
     --------
@@ -75,6 +77,11 @@ class Need(Enum):
         ValueError,
         "weights of features that may take any value: a model with a kernel has none, and minimum cuts need weights of "
         "edges >= 0; take another solver",
+    )
+    FACTORS = (
+        TypeError,
+        "sites and links that can be learned one by one: chains and trees without edge features, masks and kernels, or "
+        "graphs learned by inference='lp'; take another solver",
     )
 
 

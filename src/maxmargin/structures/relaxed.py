@@ -17,7 +17,7 @@ from ..inference.lp import Relaxed, bound_by_messages, new_messages, relax
 from .pairwise.decoding import decoding_work, score_sample
 from .pairwise.layout import PairwiseProblem, link_weights
 from .pairwise.links import link_scores, put_marginals
-from .verbs import add_block, dimension, find_potentials_with, n_blocks, new_totals, new_work
+from .verbs import add_block, dimension, find_potentials_with, n_blocks, new_totals, new_work, with_all_room
 
 # A corner this near to the relaxation's bound, as a share of its size, will do: it adds no more to a certified gap.
 TOLERANCE = 1e-7
@@ -47,7 +47,10 @@ class Relaxations:
         self.sample_weight = problem.weight
         self.n_labels = problem.cost.shape[0]
         self.messages = [new_messages(problem.plan, i) for i in range(self.n_samples)]
-        self.work, self.room = new_work(problem), new_totals(problem)
+        self.work, self.room = new_work(problem), with_all_room(problem, new_totals(problem))
+
+    def factored(self) -> PairwiseProblem:
+        return self.problem
 
     def truth(self, i: int) -> Shares:
         sites, links, eye = self.problem.sites, self.problem.links, np.eye(self.n_labels)

@@ -115,6 +115,16 @@ def add_scores(rows, t, weights, scores):
 
 
 @verb
+def add_scores_from(rows, t, weights, low, scores):
+    """The same of the labels from `low` on."""
+
+
+@verb
+def label_score(rows, t, weights, k):
+    """``<x_t, weights[:, k]>``."""
+
+
+@verb
 def add_outer(rows, t, scale, n_active, active, values, weights):
     """``weights[:, active] += scale x_t values'`` for the first `n_active` of the label list `active`."""
 
@@ -167,38 +177,63 @@ def has_features(rows):
     """Whether weights are those of features; else they stand for functions."""
 
 
-@implements(add_scores, DenseRows)
+@implements(add_scores, DenseRows, SparseRows)
 def _(rows, t, weights, scores):
+    add_scores_from(rows, t, weights, 0, scores)
+
+
+@implements(add_scores_from, DenseRows)
+def _(rows, t, weights, low, scores):
     n_labels, n_features = scores.shape[0], rows.values.shape[1]
     values = rows.values[t]
     f = 0
     while f + 3 < n_features:  # four features a sweep: a quarter of the loads and stores of `scores`
         x, y, z, v = values[f], values[f + 1], values[f + 2], values[f + 3]
         for k in range(n_labels):
-            scores[k] += (x * weights[f, k] + y * weights[f + 1, k]) + (z * weights[f + 2, k] + v * weights[f + 3, k])
+            scores[k] += (x * weights[f, low + k] + y * weights[f + 1, low + k]) + (
+                z * weights[f + 2, low + k] + v * weights[f + 3, low + k]
+            )
         f += 4
     while f < n_features:
         x = values[f]
         for k in range(n_labels):
-            scores[k] += x * weights[f, k]
+            scores[k] += x * weights[f, low + k]
         f += 1
 
 
-@implements(add_scores, SparseRows)
-def _(rows, t, weights, scores):
+@implements(add_scores_from, SparseRows)
+def _(rows, t, weights, low, scores):
     n_labels = scores.shape[0]
     p, end = rows.indptr[t], rows.indptr[t + 1]
     while p + 3 < end:  # as above
         f, g, h, i = rows.indices[p], rows.indices[p + 1], rows.indices[p + 2], rows.indices[p + 3]
         x, y, z, v = rows.data[p], rows.data[p + 1], rows.data[p + 2], rows.data[p + 3]
         for k in range(n_labels):
-            scores[k] += (x * weights[f, k] + y * weights[g, k]) + (z * weights[h, k] + v * weights[i, k])
+            scores[k] += (x * weights[f, low + k] + y * weights[g, low + k]) + (
+                z * weights[h, low + k] + v * weights[i, low + k]
+            )
         p += 4
     while p < end:
         f, x = rows.indices[p], rows.data[p]
         for k in range(n_labels):
-            scores[k] += x * weights[f, k]
+            scores[k] += x * weights[f, low + k]
         p += 1
+
+
+@implements(label_score, DenseRows)
+def _(rows, t, weights, k):
+    total = 0.0
+    for f in range(rows.values.shape[1]):
+        total += rows.values[t, f] * weights[f, k]
+    return total
+
+
+@implements(label_score, SparseRows)
+def _(rows, t, weights, k):
+    total = 0.0
+    for p in range(rows.indptr[t], rows.indptr[t + 1]):
+        total += rows.data[p] * weights[rows.indices[p], k]
+    return total
 
 
 @implements(add_outer, DenseRows)

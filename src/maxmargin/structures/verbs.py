@@ -68,6 +68,56 @@ def new_totals(problem):
 
 
 @verb
+def lacks_room(problem, blocks, i):
+    """Whether block i must get room before it may go anywhere but to an expectation. By default it has all there is."""
+
+
+@implements(lacks_room, object)
+def _(problem, blocks, i):
+    return False
+
+
+@verb
+def lacks_room_to_add(problem, totals, blocks, i):
+    """Whether sums must get room before block i may be added. By default they have all there is."""
+
+
+@implements(lacks_room_to_add, object)
+def _(problem, totals, blocks, i):
+    return False
+
+
+@verb
+def with_room(problem, blocks):
+    """The blocks where none lacks room. For Python only, as those below."""
+
+
+@verb
+def with_room_to_add(problem, totals, blocks):
+    """The sums to which any block may be added."""
+
+
+@verb
+def with_all_room(problem, blocks):
+    """The blocks, or sums, with all the room that expectations need: any part may have mass there."""
+
+
+@implements(with_room, object)
+def _(problem, blocks):
+    return blocks
+
+
+@implements(with_room_to_add, object)
+def _(problem, totals, blocks):
+    return totals
+
+
+@implements(with_all_room, object)
+def _(problem, blocks):
+    return blocks
+
+
+@verb
 def new_work(problem):
     """Scratch for one thread, and for one call of a kernel; for more of them, see :func:`forget_weights`."""
 

@@ -72,6 +72,29 @@ class Absent(NamedTuple):
             raise ValueError(f"{name}: it was not learned and stays 0")
 
 
+class Triangle(NamedTuple):
+    """Weights of pairs, shown as a symmetric table (L, L) with a diagonal of 0: a copy, which cannot be written to."""
+
+    begin: int
+    n_labels: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.n_labels, self.n_labels
+
+    def read(self, w: np.ndarray) -> np.ndarray:
+        table = np.zeros(self.shape)
+        table[np.triu_indices(self.n_labels, 1)] = w[self.begin :]
+        table += table.T
+        table.flags.writeable = False
+        return table
+
+    def write(self, w: np.ndarray, value: np.ndarray, name: str) -> None:
+        if np.any(value != value.T) or np.any(np.diag(value)):
+            raise ValueError(f"{name}: the table must be symmetric, and 0 on the diagonal")
+        w[self.begin :] = value[np.triu_indices(self.n_labels, 1)]
+
+
 class Layout(ABC):
     """Names, shapes and places of the parts of flat weights."""
 
@@ -174,3 +197,37 @@ class MulticlassWeights(Layout):
     def of_scores(self) -> MulticlassWeights:
         """The layout of what is left where scores of features come from elsewhere."""
         return replace(self, n_features=0)
+
+
+@dataclass(frozen=True)
+class MultilabelWeights(Layout):
+    """Weights of labels: coef (L, F), intercept (L,) and, if there are `interactions`, those (L, L).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layout = MultilabelWeights(n_features=1, n_labels=3, intercept=True, interactions=True)
+    >>> layout.unpack(np.arange(9.0))["interactions"]
+    array([[0., 6., 7.],
+           [6., 0., 8.],
+           [7., 8., 0.]])
+    """
+
+    n_features: int
+    n_labels: int
+    intercept: bool
+    interactions: bool = False
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        every = site_parts(self.n_features, self.n_labels, intercept=self.intercept)
+        parts = {name: every[name] for name in ("coef", "intercept")}
+        return {**parts, "interactions": Triangle(self._of_labels, self.n_labels)} if self.interactions else parts
+
+    @property
+    def _of_labels(self) -> int:
+        return (self.n_features + self.intercept) * self.n_labels
+
+    @property
+    def size(self) -> int:
+        return self._of_labels + self.interactions * (self.n_labels * (self.n_labels - 1) // 2)

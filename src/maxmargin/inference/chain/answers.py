@@ -11,6 +11,7 @@ from ..beam import Beam, new_beam
 from ..verbs import (
     argmax_work,
     can_sum,
+    change_flat_score,
     change_score,
     clique_size,
     edges_first,
@@ -20,6 +21,7 @@ from ..verbs import (
     find_reweighted,
     find_top,
     forget_tables,
+    is_tight,
     mix_labeling,
     new_scratch,
 )
@@ -62,6 +64,11 @@ def _(scratch, table, a, b, amount):
     if amount != 0.0:
         table[a, b] += amount
         follow_change(scratch.lists, table, a, b)
+
+
+@implements(change_flat_score, SparseScratch)
+def _(scratch, scores, n_labels, pair, amount):
+    change_score(scratch, scores.reshape((n_labels, n_labels)), pair // n_labels, pair % n_labels, amount)
 
 
 @implements(forget_tables, SparseScratch)
@@ -112,6 +119,11 @@ def _(plan, i, node, edge, scratch, out):
     scores, transitions, length = shaped(plan, i, node, edge)
     by_label = out.reshape((-1, plan.start.shape[0]))
     max_marginals(scores, transitions, plan.start, plan.end, scratch.table, length, by_label)
+
+
+@implements(is_tight, ChainPlan, SparseChainPlan)
+def _(plan):
+    return not (plan.start.any() or plan.end.any())
 
 
 @implements(can_sum, ChainPlan, SparseChainPlan)

@@ -29,9 +29,9 @@ class EdgeLists(NamedTuple):
     Pairs listed in vain and bounds too high cost time, not answers.
     """
 
-    columns: np.ndarray  # (K, K) int32; of row a the first ``count[a]``
+    columns: np.ndarray  # (K, K) int32; of row a the first ``listed[a]``
     scores: np.ndarray  # (K, K) of these
-    count: np.ndarray  # (K,)
+    listed: np.ndarray  # (K,)
     place: np.ndarray  # (K, K) int32; where in its row a pair is listed, counted from 1, and 0 where it is not
     bound: np.ndarray  # (K,) no score of the row is larger; >= 0
     address: np.ndarray  # (1,) of the table that all this is known of, 0 for none
@@ -43,7 +43,7 @@ def new_edge_lists(n_labels: int) -> EdgeLists:
     return EdgeLists(
         columns=np.empty((n_labels, n_labels), np.int32),  # pages that nobody writes to do not become resident
         scores=np.empty((n_labels, n_labels)),
-        count=np.zeros(n_labels, np.int64),
+        listed=np.zeros(n_labels, np.int64),
         place=np.zeros((n_labels, n_labels), np.int32),
         bound=np.zeros(n_labels),
         address=np.zeros(1, np.int64),
@@ -69,9 +69,9 @@ def follow_change(lists, edge, a, b):
 
 @helper
 def list_pair(lists, a, b):
-    lists.columns[a, lists.count[a]] = b
-    lists.count[a] += 1
-    lists.place[a, b] = lists.count[a]
+    lists.columns[a, lists.listed[a]] = b
+    lists.listed[a] += 1
+    lists.place[a, b] = lists.listed[a]
 
 
 @helper
@@ -85,12 +85,12 @@ def know_table(lists, edge):
 @routine
 def read_table(lists, edge):
     for a in range(edge.shape[0]):
-        for j in range(lists.count[a]):
+        for j in range(lists.listed[a]):
             lists.place[a, lists.columns[a, j]] = 0
-        lists.count[a], bound = 0, 0.0
+        lists.listed[a], bound = 0, 0.0
         for b in range(edge.shape[0]):
             if edge[a, b] != 0.0:
-                lists.scores[a, lists.count[a]] = edge[a, b]
+                lists.scores[a, lists.listed[a]] = edge[a, b]
                 list_pair(lists, a, b)
                 bound = max(bound, edge[a, b])
         lists.bound[a] = bound
@@ -135,7 +135,7 @@ def sparse_step(before, edge, lists, here):
     peak = lowest = before[top]
     for b in range(n_labels):
         here[b] = peak
-    for j in range(lists.count[top]):
+    for j in range(lists.listed[top]):
         b, score = lists.columns[top, j], lists.scores[top, j]
         here[b] = peak + score
         if score < 0.0:
@@ -146,7 +146,7 @@ def sparse_step(before, edge, lists, here):
         if before[a] + lists.bound[a] > lowest and a != top:  # others gain nothing anywhere
             lists.rows[count] = a
             count += 1
-            size += lists.count[a]
+            size += lists.listed[a]
     if size * SCATTERED > n_labels * n_labels:
         max_step(before, edge, here)
     else:
@@ -157,7 +157,7 @@ def sparse_step(before, edge, lists, here):
 def gain_from_rows(before, lists, count, here):
     for r in range(count):
         a = lists.rows[r]
-        for j in range(lists.count[a]):
+        for j in range(lists.listed[a]):
             b, score = lists.columns[a, j], before[a] + lists.scores[a, j]
             if score > here[b]:
                 here[b] = score

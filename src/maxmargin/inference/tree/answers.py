@@ -16,7 +16,7 @@ from ..._compile import helper, implements
 from ..beam import Beam, extend, new_beam
 from ..semirings import LOG_SUM, MAX_PLUS, SCALED_SUM, begin, close, join, send, split, spread
 from ..vectors import exp_scores, largest_of
-from ..verbs import argmax_work, can_sum, find_best, find_marginals, find_max_marginals, find_top, new_scratch
+from ..verbs import argmax_work, can_sum, find_best, find_marginals, find_max_marginals, find_top, is_tight, new_scratch
 from .plan import TreePlan
 
 # Of an argmax: an edge, beside its pairs of labels, see `argmax_work`.
@@ -293,3 +293,8 @@ def _(plan, i, node, edge, scratch, node_out, edge_out):
             scratch.inside[a] = node[a]
         value = go_both_ways(LOG_SUM, plan, i, edge, plan.tables, scratch, node_out, edge_out)
     return value
+
+
+@implements(is_tight, TreePlan)
+def _(plan):
+    return True

@@ -6,14 +6,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...structures.verbs import mean_loss, new_blocks
+from ...structures.verbs import lacks_room, mean_loss, new_blocks, with_room
 from ..box import clip_all, released
 from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint, DualValue
-from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass
-from ..parts.memory import NoCache, NoMemory, doubled, nameless, taken_over
-from ..parts.samplers import Sampling
+from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass, with_room_for_sums
+from ..parts.memory import NoCache, NoMemory, doubled, nameless, needs_room, taken_over
+from ..parts.samplers import Sampling, pick
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..passes import weights_pass
 from ..result import Record
@@ -109,7 +109,8 @@ class BlockEngine(Engine):
         # without curvature every output is the truth, as with one class: nothing will change, nor need be compiled for
         if not self.parts.averages or self.outer.averages_itself or self.known_curvature == 0.0:
             return NoAveraging()
-        return WeightedAveraging.begin(self.problem, self.steps)
+        begun = WeightedAveraging.begin(self.problem, self.steps)
+        return with_room_for_sums(begun, self.problem, self.blocks)
 
     def resume(self, state: State) -> None:
         own = self.memory
@@ -159,8 +160,16 @@ class BlockEngine(Engine):
         sampler = self.sampling.sampler(self.draws, n_steps, unseen, self.gaps)
         taken = self.run_loop(sampler, 0, n_steps)
         while taken < n_steps:
-            self.memory = doubled(self.memory, self.problem)
+            self.make_room(pick(sampler, taken))
             taken = self.run_loop(sampler, taken, n_steps)
+
+    def make_room(self, i: int) -> None:
+        """For the next step, which is on block i."""
+        if needs_room(self.memory, i):
+            self.memory = doubled(self.memory, self.problem)
+        if lacks_room(self.problem, self.blocks, i):
+            self.blocks = with_room(self.problem, self.blocks)
+        self.averaging = with_room_for_sums(self.averaging, self.problem, self.blocks)
 
     def run_loop(self, sampler: Any, at: int, end: int) -> int:
         run = Run(
@@ -225,6 +234,7 @@ class BlockEngine(Engine):
         if average is not None:
             clip_all(self.objective.box, average)  # rounding may lead it out of the box
             found.append(self.value_of_average(average, value))
+        self.averaging = with_room_for_sums(self.averaging, self.problem, self.blocks)
         sums = settle(self.averaging, self.problem, self.blocks, self.steps)
         if sums is not None:
             totals, mass = sums

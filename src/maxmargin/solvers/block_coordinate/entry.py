@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._compile import kernel
 from ..._parameters import check_positive
-from ...structures.verbs import find_entry, find_potentials, inner, mean_loss, measure, move, reweighs
+from ...structures.verbs import find_entry, find_potentials, inner, mean_loss, measure, move, reweighs, with_all_room
 from ..objective import DualPoint
 
 # Log odds of true parts, at least: no output may have probability 0, it could hardly get another one. Blocks that have
@@ -41,7 +41,7 @@ def go_inside(problem: Any, work: Any, step: Any, blocks: Any, start: DualPoint,
     """
 
     def enter(odds: float, n_passes: int) -> Entered:
-        moved, v = copy.deepcopy(blocks), start.vector / lam
+        moved, v = with_all_room(problem, copy.deepcopy(blocks)), start.vector / lam
         enter_pass(problem, step.base, step.into, moved, work, v, 1.0 / lam, odds)
         return Entered(moved, DualPoint(lam * v, mean_loss(problem, moved)), n_passes)
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import kernel
-from ...structures.verbs import announce, find_potentials
+from ...structures.verbs import announce, find_potentials, lacks_room
+from ..parts.averaging import sums_lack_room
 from ..parts.memory import needs_room
 from ..parts.samplers import peek, pick
 from ..parts.steps import change_block
@@ -39,7 +40,9 @@ def block_steps(problem, run, at, end, done):
     """
     for position in range(at, end):
         i = pick(run.sampler, position)
-        if needs_room(run.memory, i):
+        if needs_room(run.memory, i) or lacks_room(problem, run.blocks, i):
+            return position
+        if sums_lack_room(run.averaging, problem, run.blocks, i):
             return position
         following = peek(run.sampler, position)
         if following >= 0:

@@ -7,12 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, kernel, verb
-from ...structures.verbs import accumulate, new_totals
+from ...structures.verbs import accumulate, lacks_room_to_add, new_totals, with_room_to_add
 
 
 @verb
 def before_change(averaging, problem, blocks, i, k):
     """Called when block i is about to change in step k (counted from 0 over the whole run)."""
+
+
+@verb
+def sums_lack_room(averaging, problem, blocks, i):
+    """Whether sums must get room before block i may change."""
+
+
+@verb
+def with_room_for_sums(averaging, problem, blocks):
+    """The averaging where any block may change."""
 
 
 @verb
@@ -27,6 +37,16 @@ class NoAveraging(NamedTuple):
 @implements(before_change, NoAveraging)
 def _(averaging, problem, blocks, i, k):
     return None
+
+
+@implements(sums_lack_room, NoAveraging)
+def _(averaging, problem, blocks, i):
+    return False
+
+
+@implements(with_room_for_sums, NoAveraging)
+def _(averaging, problem, blocks):
+    return averaging
 
 
 @implements(settle, NoAveraging)
@@ -61,6 +81,16 @@ def _(averaging, problem, blocks, i, k):
     weight = weight_until(k - averaging.begun)
     accumulate(problem, averaging.totals, blocks, i, weight - averaging.counted[i])
     averaging.counted[i] = weight
+
+
+@implements(sums_lack_room, WeightedAveraging)
+def _(averaging, problem, blocks, i):
+    return lacks_room_to_add(problem, averaging.totals, blocks, i)
+
+
+@implements(with_room_for_sums, WeightedAveraging)
+def _(averaging, problem, blocks):
+    return averaging._replace(totals=with_room_to_add(problem, averaging.totals, blocks))
 
 
 @kernel

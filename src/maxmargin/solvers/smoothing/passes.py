@@ -25,6 +25,7 @@ from ...structures.verbs import (
     settle_block,
     truth_value,
     upper_value,
+    with_all_room,
 )
 from ..objective import DualPoint
 from ..passes import Passes
@@ -98,7 +99,7 @@ class Snapshot(NamedTuple):
 
 def first_snapshot(problem: Any) -> Snapshot:
     """All mass on the true outputs."""
-    return Snapshot(new_blocks(problem), np.zeros(dimension(problem)))
+    return Snapshot(with_all_room(problem, new_blocks(problem)), np.zeros(dimension(problem)))
 
 
 def look(passes: Passes, smoothing: Any, snapshot: Snapshot, w: np.ndarray) -> Seen:

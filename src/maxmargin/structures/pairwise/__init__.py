@@ -1,6 +1,6 @@
 """Labels of sites with links between them: chains, trees, graphs."""
 
-from . import alike, blocks, expectations, featured, labelings, moves, smoothed  # they register the verbs
+from . import alike, blocks, expectations, featured, labelings, moves, pairs, smoothed, sums  # they register the verbs
 from .chain import make_chain_problem, make_chains
 from .decoding import (
     decode,
@@ -35,6 +35,8 @@ __all__ = [
     "make_pairwise_problem",
     "make_sites",
     "moves",
+    "pairs",
     "potts_links_of",
     "smoothed",
+    "sums",
 ]

@@ -21,7 +21,6 @@ from .links import (
     add_expected,
     add_link_direction,
     add_marginals,
-    bytes_kept,
     clear_mixture,
     ends_of,
     first_table,
@@ -75,16 +74,6 @@ def _(links, n, n_labels):
 def _tables(links, side):
     count = len(links.tails)
     return Tables(np.zeros((count, side, side)), np.zeros((count, side), np.bool_))
-
-
-@implements(bytes_kept, Featured)
-def _(links, n, n_labels):
-    return 8 * len(links.tails) * n_labels**2
-
-
-@implements(bytes_kept, Potts)
-def _(links, n, n_labels):
-    return 8 * len(links.tails)
 
 
 @implements(n_pool_tables, Featured, Potts)
@@ -386,6 +375,7 @@ def _(kept, links, sites, labels):
     at = np.arange(len(tails))
     kept.edge[at, labels[tails], labels[heads]] = 1.0
     kept.used[at, labels[tails]] = True
+    return kept
 
 
 @implements(set_truth, (Tables, Potts))
@@ -393,6 +383,7 @@ def _(kept, links, sites, labels):
     _, tails, heads = ends_of(links, sites)
     differ = labels[tails] != labels[heads]
     kept.edge[differ], kept.used[differ] = 1.0, True
+    return kept
 
 
 @implements(n_tables, Featured)

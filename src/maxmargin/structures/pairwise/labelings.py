@@ -22,7 +22,7 @@ from ..verbs import (
 )
 from .blocks import labeling_value
 from .layout import PairwiseProblem
-from .links import bytes_kept, n_link_rows
+from .links import n_kept, n_link_rows
 
 
 class Labelings(NamedTuple):
@@ -42,7 +42,7 @@ BLOCK_WORK, SITE_WORK, LABEL_WORK, FEATURE_WORK, LINK_WORK = 25000.0, 1250.0, 12
 def _(problem):
     n, n_sites, n_labels = len(problem.weight), len(problem.labels), problem.cost.shape[0]
     features = float(stored(problem.sites.rows, problem.sites.offsets[[0, -1]])[0])
-    links = bytes_kept(problem.links, n, n_labels) / 8.0 * n_link_rows(problem.links)
+    links = float(n_kept(problem.links, problem.sites, n_labels)) * n_link_rows(problem.links)
     by_label = (LABEL_WORK * n_sites + FEATURE_WORK * features) * n_labels
     return argmax_work(problem.plan) / (BLOCK_WORK * n + SITE_WORK * n_sites + by_label + LINK_WORK * links)
 

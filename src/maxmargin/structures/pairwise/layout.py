@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, plain
-from ...inference.verbs import can_sum, forget_tables, needs_submodular, new_scratch
+from ...inference.verbs import can_sum, forget_tables, is_tight, needs_submodular, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
 from ..verbs import (
@@ -19,21 +19,33 @@ from ..verbs import (
     dimension,
     forget_weights,
     inner,
+    lacks_room,
+    lacks_room_to_add,
     n_blocks,
     new_blocks,
     new_totals,
     new_work,
     offers,
+    with_all_room,
+    with_room,
+    with_room_to_add,
 )
 from .links import (
-    bytes_kept,
+    MOST_BYTES,
+    is_one_table,
     keeps_pairs,
     link_width,
+    links_lack_room,
+    links_with_all_room,
+    links_with_room,
+    n_kept,
     n_link_rows,
     n_pool_tables,
     new_kept,
     new_link_buffer,
     set_truth,
+    sums_lack_room,
+    sums_with_room,
 )
 from .sites import Sites, fill_gram
 
@@ -45,9 +57,6 @@ GRAM_LENGTH_PER_LABEL = 16
 
 # Rows are zero from the number of labels to a multiple of this, so that loops over them have no odd end.
 LANES = 16
-
-# More memory than this for the dual state is asked for by mistake.
-MOST_BYTES = 64e9
 
 
 class PairwiseProblem(NamedTuple):
@@ -215,6 +224,7 @@ def _(problem):
         decoding=True,
         expectations=expects,
         top_outputs=True,
+        factors=linear and is_one_table(problem.links) and is_tight(problem.plan),
     )
 
 
@@ -229,24 +239,49 @@ def _(problem, w):
 def _(problem):
     blocks = _zero_blocks(problem)
     blocks.node[np.arange(len(problem.labels)), problem.labels] = 1.0
-    set_truth(blocks.links, problem.links, problem.sites, problem.labels)
-    return blocks
+    return blocks._replace(links=set_truth(blocks.links, problem.links, problem.sites, problem.labels))
 
 
 @implements(new_totals, PairwiseProblem)
 def _zero_blocks(problem):
     n, n_labels = n_blocks(problem), problem.cost.shape[0]
-    wanted = 8 * n_labels * len(problem.labels) + bytes_kept(problem.links, n, n_labels)
+    wanted = 8 * (n_labels * len(problem.labels) + n_kept(problem.links, problem.sites, n_labels))
     if wanted > MOST_BYTES:
         raise MemoryError(
             f"the dual state of {n} samples with {n_labels} labels takes {wanted / 1e9:.0f} GB "
-            "(a matrix of label pairs a sample, or a link with features): merge rare labels, or take fewer samples"
+            "(a number for each label of a site, or pair of labels of a link with features): merge rare labels, or "
+            "take fewer samples"
         )
     return PairwiseBlocks(
         node=np.zeros((len(problem.labels), n_labels)),
         links=new_kept(problem.links, n, n_labels),
         loss=np.zeros(n),
     )
+
+
+@implements(lacks_room, PairwiseProblem)
+def _(problem, blocks, i):
+    return links_lack_room(blocks.links, problem.links, problem.sites, i)
+
+
+@implements(lacks_room_to_add, PairwiseProblem)
+def _(problem, totals, blocks, i):
+    return sums_lack_room(totals.links, blocks.links, i)
+
+
+@implements(with_room, PairwiseProblem)
+def _(problem, blocks):
+    return blocks._replace(links=links_with_room(blocks.links, problem.links, problem.sites))
+
+
+@implements(with_room_to_add, PairwiseProblem)
+def _(problem, totals, blocks):
+    return totals._replace(links=sums_with_room(totals.links, blocks.links))
+
+
+@implements(with_all_room, PairwiseProblem)
+def _(problem, blocks):
+    return blocks._replace(links=links_with_all_room(blocks.links))
 
 
 @implements(new_work, PairwiseProblem)

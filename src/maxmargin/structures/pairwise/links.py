@@ -14,6 +14,9 @@ import numpy as np
 from ..._compile import implements, verb
 from ..rows import Rows
 
+# More memory than this for the dual state is asked for by mistake.
+MOST_BYTES = 64e9
+
 
 @verb
 def n_links(links, sites, i):
@@ -46,13 +49,18 @@ def new_kept(links, n, n_labels):
 
 
 @verb
-def bytes_kept(links, n, n_labels):
-    """How much memory that takes."""
+def n_kept(links, sites, n_labels):
+    """How many marginals there are then, with all mass on the true labels."""
 
 
 @verb
 def keeps_pairs(links):
     """Whether marginals are those of pairs of labels, as expectations find them."""
+
+
+@verb
+def is_one_table(links):
+    """Whether links have one table of weights and no mask, so that each can be learned by itself."""
 
 
 @verb
@@ -151,13 +159,73 @@ def add_expected(links, sites, labels, expectation, work, i, scale, weights):
 
 
 @verb
+def links_lack_room(kept, links, sites, i):
+    """As ``lacks_room``; by default there is all of it."""
+
+
+@implements(links_lack_room, object)
+def _(kept, links, sites, i):
+    return False
+
+
+@verb
+def sums_lack_room(totals, kept, i):
+    """As ``lacks_room_to_add``; by default there is all of it."""
+
+
+@implements(sums_lack_room, object)
+def _(totals, kept, i):
+    return False
+
+
+@verb
+def links_with_room(kept, links, sites):
+    """As ``with_room``. For Python only, as those below."""
+
+
+@verb
+def sums_with_room(totals, kept):
+    """As ``with_room_to_add``."""
+
+
+@verb
+def links_with_all_room(kept):
+    """As ``with_all_room``; it may be another part."""
+
+
+@implements(links_with_room, object)
+def _(kept, links, sites):
+    return kept
+
+
+@implements(sums_with_room, object)
+def _(totals, kept):
+    return totals
+
+
+@implements(links_with_all_room, object)
+def _(kept):
+    return kept
+
+
+@verb
+def list_kept(kept):
+    """The sums over blocks that are not zero, where such sums are kept: samples, labels of tails and heads, masses."""
+
+
+@verb
+def put_listed(kept, samples, tails, heads, masses):
+    """What was empty becomes the sums of such a list, in which entries may come several times."""
+
+
+@verb
 def ends_of(links, sites):
     """Of all links: the sample, and the tail and the head, counted over all sites. For Python only."""
 
 
 @verb
 def set_truth(kept, links, sites, labels):
-    """All mass on the true labels. For Python only."""
+    """All mass on the true labels, where there was none; returns what is kept then. For Python only."""
 
 
 @verb
@@ -182,7 +250,7 @@ def gather_marginals(links, sites, expectation, i):
 
 @verb
 def put_marginals(kept, links, i, tables):
-    """The marginals of block i become these, (K, K) for each link."""
+    """The marginals of block i, which has all room, become these, (K, K) for each link."""
 
 
 class Successive(NamedTuple):
@@ -248,6 +316,21 @@ class Potts(NamedTuple):
     most: int  # links of the largest sample
 
 
+@implements(n_kept, Successive, Joined)
+def _(links, sites, n_labels):
+    return sites.offsets[-1] - len(sites.offsets) + 1
+
+
+@implements(n_kept, Alike, Potts)
+def _(links, sites, n_labels):
+    return len(links.tails)
+
+
+@implements(n_kept, Featured)
+def _(links, sites, n_labels):
+    return len(links.tails) * n_labels**2
+
+
 @implements(ends_of, Successive, Joined)
 def _(links, sites):
     lengths = np.diff(sites.offsets)
@@ -293,5 +376,15 @@ def _(links):
 
 
 @implements(keeps_pairs, Potts)
+def _(links):
+    return False
+
+
+@implements(is_one_table, Successive, Alike)
+def _(links):
+    return links.mask.shape[0] == 0
+
+
+@implements(is_one_table, Joined, Featured, Potts)
 def _(links):
     return False

@@ -22,8 +22,10 @@ from ..verbs import dimension, find_potentials, new_labelings, new_totals
 from .alike import table
 from .labelings import Labelings
 from .layout import PairwiseBlocks, PairwiseProblem, link_weights, make_pairwise_problem
-from .links import Joined, Successive, link_scores, prepare_links
+from .links import Joined, Successive, link_scores, list_kept, prepare_links, put_listed
 from .sites import Sites
+
+Listed = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # marginals of links, as `list_kept` lists them
 
 WINDOW = 0.45  # of the way to the next cut, at most, is how far one may be moved
 
@@ -114,11 +116,20 @@ def merged(pieces: PairwiseProblem, blocks: PairwiseBlocks, longer: PairwiseProb
     joined = new_totals(longer)
     joined.node[:] = blocks.node
     np.add.at(joined.loss, owner, blocks.loss)
-    np.add.at(joined.links.edge, owner, blocks.links.edge)
     inner = np.flatnonzero(pieces.links.follows[:-1] & ~np.isin(pieces.links.offsets[:-1], longer.links.offsets))
-    heads = pieces.links.offsets[inner]
-    np.add.at(joined.links.edge, owner[inner], blocks.node[heads - 1][:, :, None] * blocks.node[heads][:, None])
-    return _summed_up(joined)
+    samples, tails, heads, masses = list_kept(blocks.links)
+    listed = [
+        (owner[samples], tails, heads, masses),
+        *(_between(blocks.node, owner[j], pieces.links.offsets[j]) for j in inner),
+    ]
+    return _with_links(joined, listed)
+
+
+def _between(node: np.ndarray, owner: int, head: int) -> Listed:
+    """The marginals of the link between the site at `head` and the one before, as if these were independent."""
+    tails, heads = np.flatnonzero(node[head - 1]), np.flatnonzero(node[head])
+    masses = np.outer(node[head - 1, tails], node[head, heads]).ravel()
+    return np.full(len(masses), owner), np.repeat(tails, len(heads)), np.tile(heads, len(tails)), masses
 
 
 Outputs = list[tuple[np.ndarray, float]]  # labelings of a piece, and their masses
@@ -176,21 +187,21 @@ def _coupled(left: list[tuple[bytes, float]], right: list[tuple[bytes, float]]) 
 
 def blocks_of(pieces: PairwiseProblem, outputs: list[Outputs]) -> PairwiseBlocks:
     """The marginals that outputs with masses have."""
-    blocks = new_totals(pieces)
+    blocks, listed = new_totals(pieces), list[Listed]()
     for i, (begin, end) in enumerate(pairwise(pieces.sites.offsets)):
         sites = np.arange(begin, end)
         for labels, mass in outputs[i]:
             blocks.node[sites, labels] += mass
-            np.add.at(blocks.links.edge[i], (labels[:-1], labels[1:]), mass)
+            link = np.ones(len(labels) - 1)
+            listed.append(((i * link).astype(np.int64), labels[:-1], labels[1:], mass * link))
         costs = pieces.cost[pieces.labels[begin:end]]
         blocks.loss[i] = pieces.loss_scale[i] * np.sum(costs * blocks.node[begin:end])
-    return _summed_up(blocks)
+    return _with_links(blocks, listed)
 
 
-def _summed_up(blocks: PairwiseBlocks) -> PairwiseBlocks:
-    blocks.links.used[:] = blocks.links.edge.any(axis=2)
-    blocks.links.square[:] = np.sum(blocks.links.edge**2, axis=(1, 2))
-    return blocks
+def _with_links(blocks: PairwiseBlocks, listed: list[Listed]) -> PairwiseBlocks:
+    samples, tails, heads, masses = (np.concatenate(column) for column in zip(*listed, strict=True))
+    return blocks._replace(links=put_listed(blocks.links, samples, tails, heads, masses))
 
 
 def labelings_of(pieces: PairwiseProblem, outputs: list[Outputs], capacity: int) -> Labelings:

@@ -12,9 +12,11 @@ from ..rows import (
     add_outer,
     add_outer_all,
     add_scores,
+    add_scores_from,
     as_rows,
     count_weight_rows,
     drain_squares,
+    label_score,
     list_ranges,
     row_dot,
 )
@@ -67,13 +69,57 @@ def score_sites(sites, weights, begin, length, node):
 
 
 @helper
+def score_labels(sites, weights, begin, end, t, low, scores):
+    """Scores of some labels of a site, from `low` on, where its sample goes from `begin` to `end`."""
+    for k in range(scores.shape[0]):
+        scores[k] = 0.0
+    add_scores_from(sites.rows, t, weights, low, scores)
+    for row, is_there in extras_of(sites, begin, end, t):
+        if is_there:
+            for k in range(scores.shape[0]):
+                scores[k] += weights[row, low + k]
+
+
+@helper
+def score_label(sites, weights, begin, end, t, k):
+    """That of one label."""
+    total = label_score(sites.rows, t, weights, k)
+    for row, is_there in extras_of(sites, begin, end, t):
+        if is_there:
+            total += weights[row, k]
+    return total
+
+
+@helper
+def extras_of(sites, begin, end, t):
+    """Rows of features that need no storing, and whether site t has them."""
+    return (
+        (sites.intercept_row, sites.intercept_row >= 0),
+        (sites.first_row, sites.first_row >= 0 and t == begin),
+        (sites.last_row, sites.last_row >= 0 and t == end - 1),
+    )
+
+
+@helper
 def spread(sites, t, begin, end, scale, n_active, active, values, weights):
-    """Add ``scale phi`` of one site to site weights, for the labels listed."""
+    """Add ``scale phi`` of one site to site weights, for the labels listed in their order."""
     n_labels = weights.shape[1]
-    if n_active == n_labels and active[n_labels - 1] == n_labels - 1:  # all of them, in order: rows of weights at once
+    if n_active == n_labels and active[n_labels - 1] == n_labels - 1:  # all of them: rows of weights at once
         add_outer_all(sites.rows, t, scale, values, weights)
+        spread_extras(sites, t, begin, end, scale, n_active, active, values, weights)
     else:
-        add_outer(sites.rows, t, scale, n_active, active, values, weights)
+        spread_some(sites, t, begin, end, scale, n_active, active, values, weights)
+
+
+@helper
+def spread_some(sites, t, begin, end, scale, n_active, active, values, weights):
+    """The same for labels in any order."""
+    add_outer(sites.rows, t, scale, n_active, active, values, weights)
+    spread_extras(sites, t, begin, end, scale, n_active, active, values, weights)
+
+
+@helper
+def spread_extras(sites, t, begin, end, scale, n_active, active, values, weights):
     for j in range(n_active):
         if sites.intercept_row >= 0:
             weights[sites.intercept_row, active[j]] += scale * values[j]
