@@ -53,7 +53,7 @@ def asked(monkeypatch):
         value = usual(plan, i, node, edge, scratch, labels)
         lists, scores, known = scratch.lists, edge.reshape(K, K), np.zeros((K, K))
         for a in range(K):
-            columns = lists.columns[a, : lists.count[a]]
+            columns = lists.columns[a, : lists.listed[a]]
             known[a, columns] = lists.scores[a, : len(columns)]
             assert lists.place[a, columns].tolist() == list(range(1, len(columns) + 1))
         assert np.array_equal(known, scores)
