@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from maxmargin._compile import kernel
-from maxmargin.structures.verbs import find_corner, find_potentials, new_work
+from maxmargin.structures.verbs import find_corner, find_potentials, forget_weights, new_work
 
 
 @kernel
 def bare_pass(problem, work, w, order):
     """Potentials and argmax of every block, nothing learned."""
     total = 0.0
+    forget_weights(problem, work)  # others change them between two passes
     for i in order:
         find_potentials(problem, work, w, i)
         total += find_corner(problem, work, w, i)

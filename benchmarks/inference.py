@@ -1,6 +1,7 @@
 """Inference against the best labeling of a chain: k best, marginals, and the code for trees run on chains; and minimum
 cuts of graphs like those of superpixels, against SciPy's maximum flow. Boxes: efficient subwindow search in a map of
-480 x 640 scores, against exhaustive search. And how the time of the distance transform grows with the positions.
+480 x 640 scores, against exhaustive search. How the time of the distance transform grows with the positions. And chains
+of many labels, see _many_labels.py.
 
 All take turns in one run; ratios are medians over the turns. Run: python -m benchmarks.inference [--quick]
 """
@@ -26,6 +27,7 @@ from maxmargin.inference.distance_transform import Spring, new_grid_scratch, tra
 from maxmargin.inference.tree import make_tree_plan
 from maxmargin.inference.verbs import find_best, find_marginals, find_max_marginals, find_top, new_scratch
 
+from ._many_labels import measure_many_labels
 from ._report import Bar, arguments, finish, time_in_turn
 from .boxes import log_odds
 
@@ -276,6 +278,7 @@ def main() -> None:
     bars += measure_cuts(15 if args.quick else 200, args.quick)
     bars += measure_boxes(2 if args.quick else 7)
     bars += measure_transforms(5 if args.quick else 30)
+    bars += measure_many_labels(5 if args.quick else 30)
     finish(bars)
 
 

@@ -53,7 +53,7 @@ def asked(monkeypatch):
         value = usual(plan, i, node, edge, scratch, labels)
         lists, scores, known = scratch.lists, edge.reshape(K, K), np.zeros((K, K))
         for a in range(K):
-            columns = lists.columns[a, : lists.count[a]]
+            columns = lists.columns[a, : lists.listed[a]]
             known[a, columns] = lists.scores[a, : len(columns)]
             assert lists.place[a, columns].tolist() == list(range(1, len(columns) + 1))
         assert np.array_equal(known, scores)
@@ -123,6 +123,7 @@ def test_many_labels_choose_the_plan_unless_transitions_are_forbidden(monkeypatc
     assert plan(K) is ChainPlan
 
 
+@pytest.mark.filterwarnings("ignore:stopped after")
 def test_an_estimator_predicts_as_it_does_the_dense_way(monkeypatch, asked):
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(t, 3)) for t in LENGTHS]
@@ -132,7 +133,7 @@ def test_an_estimator_predicts_as_it_does_the_dense_way(monkeypatch, asked):
     for threshold in (2, 1000):
         monkeypatch.setattr(chain, "MANY_LABELS", threshold)
         with interpreted():
-            model = ChainSVM(solver="bcfw", max_passes=5, tol=10, random_state=0)
+            model = ChainSVM(solver="bcfw", lam=0.01, max_passes=5, tol=0, random_state=0)
             found.append(np.concatenate(model.fit(X, y).predict(X)).tolist())
-        assert asked
+        assert asked and model.transitions_.any()
     assert found[0] == found[1]

@@ -24,7 +24,7 @@ SCATTERED = 8
 
 
 class EdgeLists(NamedTuple):
-    """Where a table of edge scores is not 0, and what is there: side by side, it comes from memory three times faster.
+    """Where a table of edge scores is not 0, and what is there: in the table every score would be a line of memory.
 
     Pairs listed in vain and bounds too high cost time, not answers.
     """
