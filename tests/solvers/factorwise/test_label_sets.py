@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from maxmargin import MultilabelSVM
-from maxmargin.inference.maxima import best_pair, read_maxima
 from maxmargin.solvers import GDMM, SoftBCFW
-from maxmargin.solvers.factorwise.label_sets import new_scratch
-from maxmargin.structures.factors.label_sets import fill_table, place_of_pair
+from maxmargin.structures.factors.label_sets import best_unlisted, place_of_pair, read_interactions
 from maxmargin.structures.known import KnownProblem
 from maxmargin.structures.label_pairs import LabelPairs
 from structures.pairs import interpreted, multilabel_data
@@ -53,19 +51,17 @@ def test_a_certificate_counts_pairs_that_wait_for_room(no_compilation, monkeypat
 @pytest.mark.parametrize("seed", range(10))
 def test_the_search_finds_the_largest_interaction_that_is_not_listed(seed, no_compilation):
     rng, n_labels = np.random.default_rng(seed), 7
-    w, scratch = rng.integers(-2, 3, size=21).astype(float), new_scratch(n_labels)  # with ties
-    fill_table(0, w, scratch.table)
-    read_maxima(scratch.maxima, scratch.table)
-    pairs = list(itertools.combinations(range(n_labels), 2))
+    parts = LabelPairs(*multilabel_data(n_labels=n_labels), relaxed=True).factored()
+    w = rng.integers(-2, 3, size=parts.first_pair + 21).astype(float)  # with ties
+    interactions, pairs = read_interactions(parts, w), list(itertools.combinations(range(n_labels), 2))
     assert [place_of_pair(n_labels, a, b) for a, b in pairs] == list(range(21))
-    assert [scratch.table[a, b] for a, b in pairs] == w.tolist()
+    assert [interactions.table[a, b] for a, b in pairs] == w[parts.first_pair :].tolist()
     listed = np.eye(n_labels, dtype=bool)
     for a, b in pairs:
         listed[a, b] = listed[b, a] = rng.random() < 0.5
-    scratch.is_listed[:] = listed
-    a, b = best_pair(scratch.maxima, scratch.table, scratch.nobody, scratch.is_listed, 0.0, scratch.visited)
-    largest = np.max(scratch.table, where=~listed, initial=0.0)
-    assert (a, b) == (-1, -1) if largest == 0.0 else scratch.table[a, b] == largest and not listed[a, b]
+    a, b = best_unlisted(interactions, listed, np.zeros(2, int))
+    largest = np.max(interactions.table, where=~listed, initial=0.0)
+    assert (a, b) == (-1, -1) if largest == 0.0 else interactions.table[a, b] == largest and not listed[a, b]
 
 
 def test_compiled_agrees_with_interpreted():

@@ -12,17 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, kernel
-from ...inference.maxima import Maxima, best_pair, new_maxima, read_maxima
 from ...structures.factors.label_sets import (
     BOTH,
     FIRST,
     NEITHER,
     SECOND,
+    Interactions,
     PairLists,
+    best_unlisted,
     change_interaction,
-    fill_table,
     new_pair_lists,
     place_of_pair,
+    read_interactions,
     with_more_room,
 )
 from ...structures.multilabel import cost_of
@@ -42,16 +43,14 @@ class Scratch(NamedTuple):
     pull: np.ndarray  # (L,) sums of messages
     degree: np.ndarray  # (L,) listed pairs
     is_listed: np.ndarray  # (L, L) bool
-    nobody: np.ndarray  # (L,) bool, False
     active: np.ndarray  # (L,) labels that change, and how much
     changes: np.ndarray  # (L,)
-    table: np.ndarray  # (L, L) interactions, symmetric
-    maxima: Maxima  # of these
+    interactions: Interactions
     outputs: Outputs  # of a pair
     visited: np.ndarray  # (2,) entries looked at, and searches
 
 
-def new_scratch(n_labels: int) -> Scratch:
+def new_scratch(n_labels: int, interactions: Interactions) -> Scratch:
     gain, pull, degree, changes = np.zeros((4, n_labels))
     outputs = new_outputs(4)
     outputs.row[:], outputs.column[:] = (0, 0, 1, 1), (0, 1, 0, 1)
@@ -60,11 +59,9 @@ def new_scratch(n_labels: int) -> Scratch:
         pull=pull,
         degree=degree,
         is_listed=np.zeros((n_labels, n_labels), np.bool_),
-        nobody=np.zeros(n_labels, np.bool_),
         active=np.zeros(n_labels, np.int64),
         changes=changes,
-        table=np.zeros((n_labels, n_labels)),
-        maxima=new_maxima(n_labels),
+        interactions=interactions,
         outputs=outputs,
         visited=np.zeros(2, np.int64),
     )
@@ -163,10 +160,9 @@ def list_pairs(lists, scratch, i):
 
     What finds no room waits for the next pass.
     """
-    a, b = best_pair(scratch.maxima, scratch.table, scratch.nobody, scratch.is_listed, 0.0, scratch.visited)
-    scratch.visited[1] += 1
+    a, b = best_unlisted(scratch.interactions, scratch.is_listed, scratch.visited)
     if a >= 0:
-        list_pair(lists, scratch, i, min(a, b), max(a, b))
+        list_pair(lists, scratch, i, a, b)
     for x in range(list_shares(lists, scratch, i)):
         for y in range(x):
             a, b = scratch.active[y], scratch.active[x]
@@ -206,14 +202,14 @@ def list_pair(lists, scratch, i, a, b):
 def move_pair(parts, lists, scratch, step, w, share, rho, i, p):
     outputs, mass, a, b = scratch.outputs, lists.mass[p], lists.a[p], lists.b[p]
     of_a, of_b = rho * message(lists, i, p, 0), rho * message(lists, i, p, 1)
-    outputs.score[BOTH], outputs.score[NEITHER] = scratch.table[a, b] - of_a - of_b, of_a + of_b
+    outputs.score[BOTH], outputs.score[NEITHER] = scratch.interactions.table[a, b] - of_a - of_b, of_a + of_b
     outputs.score[FIRST], outputs.score[SECOND] = of_b - of_a, of_a - of_b
     for state in range(4):
         outputs.mass[state] = mass[state]
     share_mass(step, outputs, 4, share, rho)
     change = outputs.wanted[BOTH] - mass[BOTH]
     if change != 0.0:
-        change_interaction(scratch.maxima, scratch.table, w, parts.first_pair, a, b, -share * change)
+        change_interaction(scratch.interactions, w, parts.first_pair, a, b, -share * change)
     for state in range(4):
         mass[state] = outputs.wanted[state]
 
@@ -268,9 +264,8 @@ class LabelSetEngine(FactorEngine):
         return with_more_room(new_pair_lists(self.parts))
 
     def look_up(self) -> None:
-        self.scratch = new_scratch(self.parts.labels.present.shape[1])
-        fill_table(self.parts.first_pair, self.w, self.scratch.table)
-        read_maxima(self.scratch.maxima, self.scratch.table)
+        n_labels = self.parts.labels.present.shape[1]
+        self.scratch = new_scratch(n_labels, read_interactions(self.parts, self.w))
 
     def make_room(self) -> None:
         if np.any(self.factors.size == np.diff(self.factors.first)):

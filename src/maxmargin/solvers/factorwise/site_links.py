@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...inference.maxima import new_maxima, read_maxima
 from ...structures.factors import Factors, lacks_room, make_room, new_factors, site_norms
-from ...structures.factors.oracles import Exhaustive, Ordered, new_scratch, pair_table
+from ...structures.factors.oracles import Exhaustive, new_scratch, ordered_search
 from ..objective import DualPoint
 from .engine import FactorEngine
 from .loop import factor_pass, raise_multipliers
@@ -24,11 +23,7 @@ class SiteLinkEngine(FactorEngine):
 
     def look_up(self) -> None:
         self.n_labels, self.norms = self.parts.cost.shape[0], site_norms(self.parts)
-        if self.settings.orders:
-            self.search: Any = Ordered(new_maxima(self.n_labels))
-            read_maxima(self.search.maxima, pair_table(self.parts, self.w))
-        else:
-            self.search = Exhaustive()
+        self.search: Any = ordered_search(self.parts, self.w) if self.settings.orders else Exhaustive()
         self.scratch, self.outputs = new_scratch(self.n_labels), new_outputs(self.longest_list)
 
     @property

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, kernel
-from ...inference.maxima import lift
+from ...inference.maxima import Maxima, best_pair, lift, new_maxima, read_maxima
 from ..multilabel import MultilabelProblem
 
 BOTH, FIRST, SECOND, NEITHER = range(4)
@@ -79,6 +79,30 @@ def place_of_pair(n_labels, a, b):
     return a * (2 * n_labels - a - 1) // 2 + b - a - 1
 
 
+class Interactions(NamedTuple):
+    """Weights of pairs, symmetric, and bounds on them."""
+
+    table: np.ndarray  # (L, L)
+    maxima: Maxima
+    nobody: np.ndarray  # (L,) bool, False
+
+
+def read_interactions(parts: LabelSets, w: np.ndarray) -> Interactions:
+    n_labels = parts.labels.present.shape[1]
+    table, maxima = np.zeros((n_labels, n_labels)), new_maxima(n_labels)
+    fill_table(parts.first_pair, w, table)
+    read_maxima(maxima, table)
+    return Interactions(table, maxima, np.zeros(n_labels, np.bool_))
+
+
+@helper
+def best_unlisted(interactions, is_listed, visited):
+    """The two labels of the largest interaction > 0 of a pair that is not listed, (-1, -1) if there is none."""
+    a, b = best_pair(interactions.maxima, interactions.table, interactions.nobody, is_listed, 0.0, visited)
+    visited[1] += 1
+    return min(a, b), max(a, b)
+
+
 @kernel
 def fill_table(first_pair, w, table):
     """The weights of pairs as a symmetric table."""
@@ -90,9 +114,10 @@ def fill_table(first_pair, w, table):
 
 
 @helper
-def change_interaction(maxima, table, w, first_pair, a, b, amount):
+def change_interaction(interactions, w, first_pair, a, b, amount):
+    table = interactions.table
     value = table[a, b] + amount
-    table[a, b] = table[b, a] = value
+    table[a, b], table[b, a] = value, value
     w[first_pair + place_of_pair(table.shape[0], a, b)] = value
-    lift(maxima, a, b, value)
-    lift(maxima, b, a, value)
+    lift(interactions.maxima, a, b, value)
+    lift(interactions.maxima, b, a, value)

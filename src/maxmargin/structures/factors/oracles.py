@@ -6,12 +6,12 @@ none. So the largest of a link lies in one of four cases: both labels listed, on
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._compile import helper, implements, verb
-from ...inference.maxima import Maxima, best_in_column, best_in_row, best_pair, lift
+from ...inference.maxima import Maxima, best_in_column, best_in_row, best_pair, lift, new_maxima, read_maxima
 from ..pairwise.layout import link_weights
 from ..pairwise.sites import score_labels, site_weights
 
@@ -20,6 +20,13 @@ class Ordered(NamedTuple):
     """Pairs are searched by bounds on the table of weights, see :mod:`~maxmargin.inference.maxima`."""
 
     maxima: Maxima
+
+
+def ordered_search(problem: Any, w: np.ndarray) -> Ordered:
+    """With bounds that are what the weights say."""
+    search = Ordered(new_maxima(problem.cost.shape[0]))
+    read_maxima(search.maxima, pair_table(problem, w))
+    return search
 
 
 class Exhaustive(NamedTuple):
