@@ -173,6 +173,20 @@ def interpreted(no_compilation, monkeypatch):
 
 
 @needs_data
+def test_large_output_runs(interpreted, monkeypatch, capsys):
+    tasks, main = (importlib.import_module(f"benchmarks.large_output.{name}") for name in ("tasks", "__main__"))
+    monkeypatch.setattr(tasks, "N", 4)
+    monkeypatch.setattr(tasks, "LENGTH", 3)
+    monkeypatch.setattr(main, "optimum", lambda task: 0.3)
+    found, best = main.table("Cantonese", tasks.real(datasets.fetch_cantonese(n_train=5), 5, 3), 1.0, 2)
+    main.dense_ratio(found, best)
+    main.growth({k: tasks.synthetic(k) for k in (20, 30)}, "synthetic chains", 0.2)
+    assert tasks.commonest(20, 3).n_labels == 20
+    shown = capsys.readouterr().out
+    assert all(solver in shown for solver in found) and "slopes: " in shown
+
+
+@needs_data
 def test_wordalign_runs(interpreted, monkeypatch, capsys):
     monkeypatch.setattr(datasets, "fetch_wordalign", sliced(datasets.fetch_wordalign, 8))
     assert_runs("wordalign", importlib.import_module("benchmarks.wordalign"), monkeypatch, capsys)
