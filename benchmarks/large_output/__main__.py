@@ -67,17 +67,18 @@ def growth(tasks: dict[int, Task], title: str, limit: float) -> dict[str, float]
     return slopes
 
 
-def dense_ratio(found: dict[str, runs.Run], best: float) -> tuple[float, float]:
+def dense_ratio(found: dict[str, runs.Run], best: float) -> tuple[float | None, float]:
     """How many times longer block Frank-Wolfe over all pairs takes to 1 % than the best of ours, and than itself.
 
-    Its iterates are the same to the last bit, only slower: so its time is that of the passes it needs.
+    Its iterates are the same to the last bit, only slower: so its time is that of the passes it needs. None where
+    these were not measured to their end.
     """
     goal = (1.0 + NEAR) * best
     sparse = found[BCFW].time_to(goal)
     per_pass = {name: found[name].seconds[-1] / found[name].passes[-1] for name in (BCFW, BCFW_DENSE)}
-    ratio = per_pass[BCFW_DENSE] / per_pass[BCFW]
+    ratio = float(per_pass[BCFW_DENSE] / per_pass[BCFW])
     ours = min(found[name].time_to(goal) for name in (GDMM_SUB, BCFW, AUTO))
-    return sparse * ratio / ours, ratio
+    return (sparse * ratio / ours if np.isfinite(sparse) else None), ratio
 
 
 def main() -> None:
