@@ -178,7 +178,7 @@ def test_large_output_runs(interpreted, monkeypatch, capsys):
     monkeypatch.setattr(tasks, "N", 4)
     monkeypatch.setattr(tasks, "LENGTH", 3)
     monkeypatch.setattr(main, "optimum", lambda task: 0.3)
-    found, best = main.table("Cantonese", tasks.real(datasets.fetch_cantonese(n_train=5), 5, 3), 1.0, 2)
+    found, best = main.table("Cantonese", tasks.real(tasks.REAL["Cantonese"], 5, 3), 1.0, 2)
     main.dense_ratio(found, best)
     main.growth({k: tasks.synthetic(k) for k in (20, 30)}, "synthetic chains", 0.2)
     assert tasks.commonest(20, 3).n_labels == 20

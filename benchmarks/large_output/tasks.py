@@ -38,8 +38,9 @@ def dense(problem: Any) -> Any:
     return problem._replace(plan=ChainPlan(plan.offsets, plan.start, plan.end, plan.longest))
 
 
-def real(data: Any, n_train: int, n_test: int) -> Task:
+def real(fetch: Callable[[int], Any], n_train: int, n_test: int) -> Task:
     """Sequences of a data set."""
+    data = fetch(n_train)
     model = ChainSVM(scale=False)
     encoded = model.encode(data.X_train[:n_train], data.y_train[:n_train])
     test = data.X_test[:n_test], data.y_test[:n_test]
