@@ -95,7 +95,6 @@ def main() -> None:
         if task.n_labels > 100:
             ratio, alone = dense_ratio(found, best)
             print(f"dense over sparse Viterbi, a pass: {alone:.1f}; dense over the best of ours to 1 %: {ratio}")
-            bars.append(Bar(f"{name}: entries visited in case (i)", found[GDMM_SUB].extras["visited"], 10.0))
             if task.n_labels > 2000:
                 bars.append(Bar(f"{name}: dense Viterbi over the best of ours to 1 %", ratio, 20.0, at_least=True))
         else:
