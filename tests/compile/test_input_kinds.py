@@ -68,6 +68,9 @@ WITHOUT_EXPECTATIONS |= LABEL_SETS
 # no best few outputs, weights that must not be negative, no weights of features
 NOT_SMOOTHED = {("graph", "lp"), ("pose", "all"), ("graph", "cut"), ("chain", "kernel"), ("multiclass", "kernel")}
 NOT_SMOOTHED |= LABEL_SETS
+# sites and links of one table of weights, or label sets as their relaxation has them
+FACTORED = {(model, kind) for model in ("chain", "tree") for kind in ("dense", "sparse")}
+FACTORED |= {("graph", "lp"), ("graph", "lp, sparse"), ("multilabel", "interactions, lp")}
 
 
 def refused_by(model, kind):
@@ -76,6 +79,7 @@ def refused_by(model, kind):
         return set(SOLVERS) - LIKELIHOODS - {"auto", *SMOOTHING}
     form = model, kind.partition(",")[0]
     missing = EXPECTING * (form in WITHOUT_EXPECTATIONS) + SMOOTHING * (form in NOT_SMOOTHED)
+    missing += ["gdmm"] * ((model, kind) not in FACTORED)
     return LIKELIHOODS | set(missing)
 
 

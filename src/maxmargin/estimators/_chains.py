@@ -136,7 +136,7 @@ class ChainLabeling(LabelingEstimator):
         layout: Any = self._weights.layout
         parts = make_chains(
             given.rows if self._kernel is None else kernel_scores(self, given.matrix),
-            np.unique(given.offsets),  # without sequences of no position
+            given.offsets if given.lengths.all() else np.unique(given.offsets),  # without sequences of no position
             intercept=layout.intercept,
             boundary=layout.boundary,
             mask=self.transition_mask_,

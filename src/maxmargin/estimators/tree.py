@@ -22,8 +22,8 @@ class TreeSVM(HingeLoss, TreeLabeling):
         ``C = 1 / (lam n)`` in the terms of other SVMs.
     solver : str or solver object, default="auto"
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane",
-        "exponentiated_gradient", "partial_linearization", "svrg", "casimir", "subgradient" or "perceptron", see
-        ``docs/solvers.md``; or an object of `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks
+        "exponentiated_gradient", "partial_linearization", "gdmm", "svrg", "casimir", "subgradient" or "perceptron",
+        see ``docs/solvers.md``; or an object of `maxmargin.solvers`. "auto" takes accelerated pairwise steps on blocks
         drawn by their gaps, with a cache where the oracle is expensive.
     tol : float or None, default=None
         Stop when the certified duality gap is at most this. None: 0.01, or a twentieth of the objective where that is

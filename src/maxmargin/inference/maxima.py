@@ -38,34 +38,23 @@ def new_maxima(n_labels: int) -> Maxima:
 def read_maxima(maxima, table):
     """Bounds become what the table holds."""
     for k in range(table.shape[0]):
-        tighten_row(maxima, table, k)
-        tighten_column(maxima, table, k)
+        tighten_line(maxima.of_rows, maxima.row, table, k)
+        tighten_line(maxima.of_columns, maxima.column, table.T, k)
     for c in range(maxima.top.shape[0]):
         tighten_top(maxima, c)
 
 
 @helper
-def tighten_row(maxima, table, a):
-    n_labels, best = table.shape[0], -np.inf
-    for c in range(maxima.of_rows.shape[1]):
+def tighten_line(blocks, whole, table, k):
+    """Bounds of row k of a table."""
+    best = -np.inf
+    for c in range(blocks.shape[1]):
         largest = -np.inf
-        for b in range(c * WIDE, min((c + 1) * WIDE, n_labels)):
-            largest = max(largest, table[a, b])
-        maxima.of_rows[a, c] = largest
+        for j in range(c * WIDE, min((c + 1) * WIDE, table.shape[0])):
+            largest = max(largest, table[k, j])
+        blocks[k, c] = largest
         best = max(best, largest)
-    maxima.row[a] = best
-
-
-@helper
-def tighten_column(maxima, table, b):
-    n_labels, best = table.shape[0], -np.inf
-    for c in range(maxima.of_columns.shape[1]):
-        largest = -np.inf
-        for a in range(c * WIDE, min((c + 1) * WIDE, n_labels)):
-            largest = max(largest, table[a, b])
-        maxima.of_columns[b, c] = largest
-        best = max(best, largest)
-    maxima.column[b] = best
+    whole[k] = best
 
 
 @helper
@@ -92,38 +81,30 @@ def best_in_row(maxima, table, a, hidden, above, visited):
 
     Blocks that are looked at get exact bounds. `visited` counts entries.
     """
-    n_labels, found, least = table.shape[0], -1, -np.inf
-    for c in range(maxima.of_rows.shape[1]):
-        if maxima.of_rows[a, c] > above:
-            largest = -np.inf
-            for b in range(c * WIDE, min((c + 1) * WIDE, n_labels)):
-                value = table[a, b]
-                largest = max(largest, value)
-                if value > above and not hidden[b]:
-                    found, above = b, value
-            maxima.of_rows[a, c] = largest
-            visited[0] += WIDE
-        least = max(least, maxima.of_rows[a, c])
-    maxima.row[a] = least
-    return found
+    return best_in_line(maxima.of_rows, maxima.row, table, a, hidden, above, visited)
 
 
 @helper
 def best_in_column(maxima, table, b, hidden, above, visited):
     """The row of the largest entry of a column, likewise."""
-    n_labels, found, least = table.shape[0], -1, -np.inf
-    for c in range(maxima.of_columns.shape[1]):
-        if maxima.of_columns[b, c] > above:
+    return best_in_line(maxima.of_columns, maxima.column, table.T, b, hidden, above, visited)
+
+
+@helper
+def best_in_line(blocks, whole, table, k, hidden, above, visited):
+    found, best = -1, -np.inf
+    for c in range(blocks.shape[1]):
+        if blocks[k, c] > above:
             largest = -np.inf
-            for a in range(c * WIDE, min((c + 1) * WIDE, n_labels)):
-                value = table[a, b]
+            for j in range(c * WIDE, min((c + 1) * WIDE, table.shape[0])):
+                value = table[k, j]
                 largest = max(largest, value)
-                if value > above and not hidden[a]:
-                    found, above = a, value
-            maxima.of_columns[b, c] = largest
+                if value > above and not hidden[j]:
+                    found, above = j, value
+            blocks[k, c] = largest
             visited[0] += WIDE
-        least = max(least, maxima.of_columns[b, c])
-    maxima.column[b] = least
+        best = max(best, blocks[k, c])
+    whole[k] = best
     return found
 
 

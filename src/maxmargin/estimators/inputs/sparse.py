@@ -21,9 +21,19 @@ def read_csr(x: Any, where: str) -> Any:
 
 
 def stack_csr(blocks: Sequence[Any], where: Callable[[int], str]) -> sp.csr_matrix:
-    """Stack CSR matrices of one width as canonical float64; `where` names the one that is corrupt.
+    """Stack CSR matrices of one width as canonical float64; `where` names the one that is corrupt."""
+    data, indices, indptr = csr_arrays(blocks, where)
+    rows = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, blocks[0].shape[1]))
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # sorting works in place, and the arrays may be the caller's
+        rows.sum_duplicates()
+    return rows
 
-    By their three arrays, which are looked at once, together: scipy's vstack checks each block, at many times the cost.
+
+def csr_arrays(blocks: Sequence[Any], where: Callable[[int], str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values in float64, indices and ends of rows of CSR matrices under each other.
+
+    They are looked at once, together: scipy's vstack checks each block, at many times the cost.
     """
     width = blocks[0].shape[1]
     if not all(map(_is_plausible, blocks)):
@@ -42,12 +52,7 @@ def stack_csr(blocks: Sequence[Any], where: Callable[[int], str]) -> sp.csr_matr
         indptr[1:] += np.repeat(starts, [block.shape[0] for block in blocks])
     if _complaint(indptr, indices, data, len(indptr) - 1, width) is not None:
         _refuse_corrupt(blocks, where)
-
-    rows = sp.csr_matrix((as_float64(data), indices, indptr), shape=(len(indptr) - 1, width))
-    if not rows.has_canonical_format:
-        rows = rows.copy()  # sorting works in place, and the arrays may be the caller's
-        rows.sum_duplicates()
-    return rows
+    return as_float64(data), indices, indptr
 
 
 def _is_plausible(block: Any) -> bool:
