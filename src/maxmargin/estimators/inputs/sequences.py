@@ -97,7 +97,8 @@ def stack_sequences(
     if n_features is not None and width != n_features:
         raise ValueError(f"{name} has {width} features, but {estimator} is expecting {n_features} features as input.")
     if not dicts:
-        rows = _join_csr(blocks, offsets, name) if sp.issparse(blocks[0]) else _join_dense(blocks)
+        is_one = fitted and len(blocks) == 1
+        rows = _join_csr(blocks, offsets, name, is_one) if sp.issparse(blocks[0]) else _join_dense(blocks)
     _check_finite(rows, offsets, name, words)
     return Stacked(rows, offsets, flat)
 
@@ -331,13 +332,15 @@ def _join_dense(blocks: list[np.ndarray]) -> np.ndarray:
         return np.concatenate(blocks, out=rows, casting="unsafe")  # without out, Fortran blocks give Fortran order
 
 
-def _join_csr(blocks: list[Any], offsets: np.ndarray, name: str) -> Any:
+def _join_csr(blocks: list[Any], offsets: np.ndarray, name: str, is_one: bool) -> Any:
+    """A matrix; or its arrays, if it is one to predict for."""
+
     def where(i: int) -> str:
         return name if len(blocks) == 1 else f"{name}, sample {np.flatnonzero(np.diff(offsets))[i]}"
 
     width = blocks[0].shape[1]
     is_narrow = width <= np.iinfo(np.int32).max
-    if is_narrow and len(blocks) == 1:  # for one sentence, to make a matrix takes too long
+    if is_narrow and is_one:  # to make a matrix takes as long as to label a sentence
         data, indices, indptr = csr_arrays(blocks, where)
         if blocks[0].has_canonical_format:  # which nobody may ask before the arrays were looked at
             return CodedRows(data, indices.astype(np.int32, copy=False), indptr.astype(np.int64, copy=False), width)
