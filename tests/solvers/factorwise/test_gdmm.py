@@ -116,10 +116,11 @@ def test_compiled_agrees_with_interpreted(solver):
         assert compiled.history[column] == pytest.approx(plain.history[column], abs=1e-9), column
 
 
-def test_a_run_in_two_pieces_is_the_run_in_one(no_compilation):
-    whole = run("chain", tol=0, max_passes=20)
-    half = run("chain", tol=0, max_passes=10)
-    rest = run("chain", tol=0, max_passes=10, state=half.state, random_state=None)
+@pytest.mark.parametrize("nu", [1, 2])
+def test_a_run_in_two_pieces_is_the_run_in_one(nu, no_compilation):
+    whole = run("chain", GDMM(nu=nu), tol=0, max_passes=20)
+    half = run("chain", GDMM(nu=nu), tol=0, max_passes=10)
+    rest = run("chain", GDMM(nu=nu), tol=0, max_passes=10, state=half.state, random_state=None)
     assert rest.w == pytest.approx(whole.w, abs=1e-12)
 
 

@@ -37,8 +37,9 @@ class SiteLinkEngine(FactorEngine):
 
     def visit(self, order: np.ndarray) -> None:
         """Of the labels, a site looks at one part, drawn anew."""
-        nu = min(self.settings.nu, self.n_labels)
-        part = self.draws.rng.integers(nu, size=len(self.norms)) if nu > 1 else np.zeros(len(self.norms), np.int64)
+        nu, part = min(self.settings.nu, self.n_labels), np.zeros(len(self.norms), np.int64)
+        if nu > 1 and len(order):  # nobody visited draws nothing: a run that goes on draws as if it had not stopped
+            part = self.draws.rng.integers(nu, size=len(self.norms))
         lows, highs = part * self.n_labels // nu, (part + 1) * self.n_labels // nu
         tools = self.scratch, self.outputs, self.search, self.settings.step
         factor_pass(self.parts, self.factors, *tools, self.w, self.lam, self.rho, self.norms, order, lows, highs)
