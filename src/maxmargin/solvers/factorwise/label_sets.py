@@ -7,7 +7,7 @@ labels without a pair the one that gains most moves at a visit, and all that hav
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ...structures.factors.label_sets import (
     NEITHER,
     SECOND,
     Interactions,
+    LabelSets,
     PairLists,
     best_unlisted,
     change_interaction,
@@ -26,8 +27,8 @@ from ...structures.factors.label_sets import (
     read_interactions,
     with_more_room,
 )
-from ...structures.multilabel import cost_of
-from ...structures.rows import add_outer, add_scores
+from ...structures.multilabel import cost_of, spread
+from ...structures.verbs import find_potentials, new_work
 from ..objective import DualPoint
 from .engine import FactorEngine
 from .steps import Outputs, new_outputs, share_mass
@@ -39,28 +40,23 @@ TURNS = 2
 class Scratch(NamedTuple):
     """Of one run. Flags are False, and sums 0, between calls."""
 
-    gain: np.ndarray  # (L,) of labels
+    work: Any  # of the labels: what they gain by themselves, which change, and how much
     pull: np.ndarray  # (L,) sums of messages
     degree: np.ndarray  # (L,) listed pairs
     is_listed: np.ndarray  # (L, L) bool
-    active: np.ndarray  # (L,) labels that change, and how much
-    changes: np.ndarray  # (L,)
     interactions: Interactions
     outputs: Outputs  # of a pair
     visited: np.ndarray  # (2,) entries looked at, and searches
 
 
-def new_scratch(n_labels: int, interactions: Interactions) -> Scratch:
-    gain, pull, degree, changes = np.zeros((4, n_labels))
-    outputs = new_outputs(4)
+def new_scratch(parts: LabelSets, interactions: Interactions) -> Scratch:
+    n_labels, outputs = parts.labels.present.shape[1], new_outputs(4)
     outputs.row[:], outputs.column[:] = (0, 0, 1, 1), (0, 1, 0, 1)
     return Scratch(
-        gain=gain,
-        pull=pull,
-        degree=degree,
+        work=new_work(parts.labels),
+        pull=np.zeros(n_labels),
+        degree=np.zeros(n_labels),
         is_listed=np.zeros((n_labels, n_labels), np.bool_),
-        active=np.zeros(n_labels, np.int64),
-        changes=changes,
         interactions=interactions,
         outputs=outputs,
         visited=np.zeros(2, np.int64),
@@ -114,17 +110,11 @@ def gather_messages(lists, scratch, i):
 @helper
 def move_labels(parts, lists, scratch, w, share, rho, i):
     """Shares of the labels with pairs, of those between 0 and 1, and of the best of all others."""
-    problem, gain = parts.labels, scratch.gain
-    n_labels, curvature = gain.shape[0], share * problem.squared_norm[i]
-    weights = w[: parts.first_pair].reshape((problem.n_rows, n_labels))
-    for k in range(n_labels):
-        gain[k] = cost_of(problem, i, k)
-    if problem.intercept_row >= 0:
-        for k in range(n_labels):
-            gain[k] += weights[problem.intercept_row, k]
-    add_scores(problem.rows, i, weights, gain)
+    problem, work, of_labels = parts.labels, scratch.work, w[: parts.first_pair]
+    gain, curvature = work.node, share * problem.squared_norm[i]
+    find_potentials(problem, work, of_labels, i)
     best, most, count = -1, 0.0, 0
-    for k in range(n_labels):
+    for k in range(gain.shape[0]):
         q = lists.share[i, k]
         if scratch.degree[k] > 0.0 or 0.0 < q < 1.0:
             count = move_label(lists, scratch, curvature, rho, i, k, count)
@@ -132,16 +122,13 @@ def move_labels(parts, lists, scratch, w, share, rho, i):
             best, most = k, abs(gain[k])
     if best >= 0:
         count = move_label(lists, scratch, curvature, rho, i, best, count)
-    add_outer(problem.rows, i, -share, count, scratch.active, scratch.changes, weights)
-    if problem.intercept_row >= 0:
-        for j in range(count):
-            weights[problem.intercept_row, scratch.active[j]] -= share * scratch.changes[j]
+    spread(problem, work, i, -share, count, of_labels)
 
 
 @helper
 def move_label(lists, scratch, curvature, rho, i, k, count):
     """The best share of a label; returns how many have changed."""
-    slope = scratch.gain[k] + 2.0 * rho * scratch.pull[k]
+    slope = scratch.work.node[k] + 2.0 * rho * scratch.pull[k]
     bend, q = curvature + 2.0 * rho * scratch.degree[k], lists.share[i, k]
     if bend > 0.0:
         wanted = min(max(q + slope / bend, 0.0), 1.0)
@@ -150,7 +137,7 @@ def move_label(lists, scratch, curvature, rho, i, k, count):
     if wanted == q:
         return count
     lists.share[i, k] = wanted
-    scratch.active[count], scratch.changes[count] = k, wanted - q
+    scratch.work.active[count], scratch.work.values[count] = k, wanted - q
     return count + 1
 
 
@@ -165,7 +152,7 @@ def list_pairs(lists, scratch, i):
         list_pair(lists, scratch, i, a, b)
     for x in range(list_shares(lists, scratch, i)):
         for y in range(x):
-            a, b = scratch.active[y], scratch.active[x]
+            a, b = scratch.work.active[y], scratch.work.active[x]
             if lists.share[i, a] + lists.share[i, b] > 1.0 and not scratch.is_listed[a, b]:
                 list_pair(lists, scratch, i, a, b)
 
@@ -176,7 +163,7 @@ def list_shares(lists, scratch, i):
     count = 0
     for k in range(lists.share.shape[1]):
         if lists.share[i, k] > 0.0:
-            scratch.active[count] = k
+            scratch.work.active[count] = k
             count += 1
     return count
 
@@ -246,7 +233,7 @@ def add_agreeing(parts, lists, scratch, vector):
         mark(lists, scratch, i, True)
         for x in range(list_shares(lists, scratch, i)):
             for y in range(x):
-                a, b = scratch.active[y], scratch.active[x]
+                a, b = scratch.work.active[y], scratch.work.active[x]
                 excess = lists.share[i, a] + lists.share[i, b] - 1.0
                 if excess > 0.0 and not scratch.is_listed[a, b]:
                     vector[parts.first_pair + place_of_pair(n_labels, a, b)] -= share * excess
@@ -264,8 +251,7 @@ class LabelSetEngine(FactorEngine):
         return with_more_room(new_pair_lists(self.parts))
 
     def look_up(self) -> None:
-        n_labels = self.parts.labels.present.shape[1]
-        self.scratch = new_scratch(n_labels, read_interactions(self.parts, self.w))
+        self.scratch = new_scratch(self.parts, read_interactions(self.parts, self.w))
 
     def make_room(self) -> None:
         if np.any(self.factors.size == np.diff(self.factors.first)):

@@ -10,13 +10,14 @@ are listed from the start.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..._compile import helper, kernel
 from ...inference.maxima import Maxima, best_pair, lift, new_maxima, read_maxima
 from ..multilabel import MultilabelProblem
+from ..pools import moved_lists, starts_of
 
 BOTH, FIRST, SECOND, NEITHER = range(4)
 
@@ -53,8 +54,7 @@ def new_pair_lists(parts: LabelSets) -> PairLists:
     size = np.array([two.shape[1] for two in pairs])
     mass = np.zeros((len(a), 4))
     mass[:, BOTH] = 1.0
-    first = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    return PairLists(present.astype(np.float64), first, size, a, b, mass, np.zeros((len(a), 2)))
+    return PairLists(present.astype(np.float64), starts_of(size), size, a, b, mass, np.zeros((len(a), 2)))
 
 
 def with_more_room(lists: PairLists) -> PairLists:
@@ -62,15 +62,9 @@ def with_more_room(lists: PairLists) -> PairLists:
     room, n_labels = np.diff(lists.first), lists.share.shape[1]
     full = lists.size == room
     room = np.minimum(np.where(full, room + room // 2 + 4, room), n_labels * (n_labels - 1) // 2)
-    first = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
-    at = np.arange(lists.size.sum()) + np.repeat(first[:-1] - (np.cumsum(lists.size) - lists.size), lists.size)
-    old = np.arange(lists.size.sum()) + np.repeat(lists.first[:-1] - (np.cumsum(lists.size) - lists.size), lists.size)
-    grown: dict[str, Any] = {"first": first}
-    for name in ("a", "b", "mass", "multiplier"):
-        array = getattr(lists, name)
-        grown[name] = np.zeros((first[-1], *array.shape[1:]), array.dtype)
-        grown[name][at] = array[old]
-    return lists._replace(**grown)
+    first, names = starts_of(room), ("a", "b", "mass", "multiplier")
+    moved = {name: moved_lists(getattr(lists, name), lists.first, first, lists.size) for name in names}
+    return lists._replace(first=first, **moved)
 
 
 @helper

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import implements, kernel, verb
+from ..._compile import implements, verb
 from ..pairwise.layout import PairwiseProblem
 from ..pairwise.links import ends_of
+from ..pools import moved_lists, starts_of
 from ..rows import squared_norms
 
 
@@ -66,9 +67,9 @@ def new_factors(problem: Any) -> Factors:
     return Factors(
         sample_of_site=np.repeat(np.arange(n), np.diff(problem.sites.offsets)),
         sample_of_link=np.asarray(samples, np.int64),
-        link_offsets=_starts(np.bincount(samples, minlength=n)),
+        link_offsets=starts_of(np.bincount(samples, minlength=n)),
         ends=ends,
-        slot_offsets=_starts(np.bincount(ends, minlength=n_sites)),
+        slot_offsets=starts_of(np.bincount(ends, minlength=n_sites)),
         slots=np.argsort(ends, kind="stable"),
         first=np.arange(n_sites + 1),
         size=np.ones(n_sites, np.int64),
@@ -104,42 +105,17 @@ def lacks_room(factors: Factors) -> bool:
 def make_room(factors: Factors) -> Factors:
     """The same lists, with room for a pass and some more."""
     per_site = np.where(np.diff(factors.slot_offsets) > 0, 2, 1) * factors.size
-    first = _starts(per_site + np.diff(factors.slot_offsets) + SPARE)
-    slot_first = _starts(np.diff(first)[factors.ends])
-    pair_first = _starts(2 * factors.pair_size + SPARE)
-    roomy = factors._replace(
-        first=first,
-        label=np.zeros(first[-1], np.int32),
-        mass=np.zeros(first[-1]),
-        slot_first=slot_first,
-        given=np.zeros(slot_first[-1]),
-        multiplier=np.zeros(slot_first[-1]),
-        pair_first=pair_first,
-        tail_place=np.zeros(pair_first[-1], np.int32),
-        head_place=np.zeros(pair_first[-1], np.int32),
-        pair_mass=np.zeros(pair_first[-1]),
-    )
-    copy_lists(factors, roomy)
-    return roomy
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-@kernel
-def copy_lists(factors, roomy):
-    for j in range(factors.size.shape[0]):
-        for p in range(factors.size[j]):
-            roomy.label[roomy.first[j] + p] = factors.label[factors.first[j] + p]
-            roomy.mass[roomy.first[j] + p] = factors.mass[factors.first[j] + p]
-    for s in range(factors.ends.shape[0]):
-        for p in range(factors.size[factors.ends[s]]):
-            roomy.given[roomy.slot_first[s] + p] = factors.given[factors.slot_first[s] + p]
-            roomy.multiplier[roomy.slot_first[s] + p] = factors.multiplier[factors.slot_first[s] + p]
-    for e in range(factors.pair_size.shape[0]):
-        for p in range(factors.pair_size[e]):
-            here, there = roomy.pair_first[e] + p, factors.pair_first[e] + p
-            roomy.tail_place[here] = factors.tail_place[there]
-            roomy.head_place[here] = factors.head_place[there]
-            roomy.pair_mass[here] = factors.pair_mass[there]
+    first = starts_of(per_site + np.diff(factors.slot_offsets) + SPARE)
+    slot_first = starts_of(np.diff(first)[factors.ends])
+    pair_first = starts_of(2 * factors.pair_size + SPARE)
+    moved = {
+        "label": (factors.first, first, factors.size),
+        "mass": (factors.first, first, factors.size),
+        "given": (factors.slot_first, slot_first, factors.size[factors.ends]),
+        "multiplier": (factors.slot_first, slot_first, factors.size[factors.ends]),
+        "tail_place": (factors.pair_first, pair_first, factors.pair_size),
+        "head_place": (factors.pair_first, pair_first, factors.pair_size),
+        "pair_mass": (factors.pair_first, pair_first, factors.pair_size),
+    }
+    arrays = {name: moved_lists(getattr(factors, name), *given) for name, given in moved.items()}
+    return factors._replace(first=first, slot_first=slot_first, pair_first=pair_first, **arrays)

@@ -14,6 +14,7 @@ import numpy as np
 from ..._compile import helper, implements
 from ...inference.verbs import change_flat_score
 from ..directions import BetweenCorners, ToCorner, plus
+from ..pools import places_of
 from .links import (
     accumulate_links,
     add_marginals,
@@ -47,16 +48,11 @@ def no_pairs(n: int, n_labels: int) -> Pairs:
     return Pairs(np.zeros(0, np.int32), np.zeros(0), first, filled, room, np.zeros(1, np.int64), n_labels)
 
 
-def _places(first: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Where in the pool the lists lie, one after the other."""
-    return np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
-
-
 def _laid_out(kept: Pairs, room: np.ndarray, spare: int) -> Pairs:
     """The same lists with so much room each, in a new pool with so much to spare."""
     ends = np.cumsum(room)
     first, size = ends - room, int(ends[-1]) + spare
-    old, new = _places(kept.first, kept.filled), _places(first, kept.filled)
+    old, new = places_of(kept.first, kept.filled), places_of(first, kept.filled)
     pair, mass = np.zeros(size, np.int32), np.zeros(size)  # what is not used does not become resident
     pair[new], mass[new] = kept.pair[old], kept.mass[old]
     return kept._replace(pair=pair, mass=mass, first=first, room=room, free=ends[-1:].copy())
@@ -113,7 +109,7 @@ def _(kept, links, sites, labels):
 
 @implements(list_kept, Pairs)
 def _(kept):
-    places = _places(kept.first, kept.filled)
+    places = places_of(kept.first, kept.filled)
     samples = np.repeat(np.arange(len(kept.filled)), kept.filled)
     return samples, *np.divmod(kept.pair[places], kept.n_labels), kept.mass[places]
 
