@@ -16,7 +16,7 @@ import numpy as np
 from .._compile import helper, implements, plain, verb
 from .directions import BetweenCorners, Measured, ToCorner, ToExpectation, plus
 from .needs import offered_if
-from .rows import Rows, add_outer, add_scores, as_rows, list_ranges, most_ranges, squared_norms
+from .rows import Rows, add_outer, add_scores, as_rows, list_sample_ranges, most_ranges, squared_norms
 from .verbs import (
     accumulate,
     add_block,
@@ -379,13 +379,7 @@ def _(problem):
 
 @implements(find_support, MultilabelProblem)
 def _(problem, i, support):
-    n_labels = problem.missed.shape[0]
-    count = list_ranges(problem.rows, i, 0, n_labels, support, 0)
-    if problem.intercept_row >= 0:
-        begin = problem.intercept_row * n_labels
-        support[count, 0], support[count, 1] = begin, begin + n_labels
-        count += 1
-    return count
+    return list_sample_ranges(problem.rows, i, problem.intercept_row, problem.missed.shape[0], support)
 
 
 @implements(argmax_cost, MultilabelProblem)

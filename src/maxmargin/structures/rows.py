@@ -147,6 +147,17 @@ def list_ranges(rows, t, first, width, support, count):
     """
 
 
+@helper
+def list_sample_ranges(rows, i, intercept_row, n_labels, support):
+    """The same of row i, and of an intercept where there is one, >= 0; all that a sample of one row has."""
+    count = list_ranges(rows, i, 0, n_labels, support, 0)
+    if intercept_row >= 0:
+        begin = intercept_row * n_labels
+        support[count, 0], support[count, 1] = begin, begin + n_labels
+        count += 1
+    return count
+
+
 @verb
 def drain_squares(rows, t, buffer):
     """Sum of squares of the buffer's rows at the features of row t; leaves those rows zero."""

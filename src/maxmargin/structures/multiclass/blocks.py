@@ -8,7 +8,7 @@ from ..._compile import helper, implements
 from ..._prefetch import prefetch
 from ...inference.vectors import largest_of
 from ..directions import Measured, list_change, list_difference, list_pair, plus
-from ..rows import add_outer, add_scores, list_ranges, most_ranges, prefetch_row
+from ..rows import add_outer, add_scores, list_sample_ranges, most_ranges, prefetch_row
 from ..verbs import (
     accumulate,
     add_block,
@@ -134,13 +134,7 @@ def _(problem):
 
 @implements(find_support, MulticlassProblem)
 def _(problem, i, support):
-    n_labels = problem.cost.shape[0]
-    count = list_ranges(problem.rows, i, 0, n_labels, support, 0)
-    if problem.intercept_row >= 0:
-        begin = problem.intercept_row * n_labels
-        support[count, 0], support[count, 1] = begin, begin + n_labels
-        count += 1
-    return count
+    return list_sample_ranges(problem.rows, i, problem.intercept_row, problem.cost.shape[0], support)
 
 
 @implements(corner_loss, MulticlassProblem)
