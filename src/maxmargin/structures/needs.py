@@ -80,8 +80,8 @@ class Need(Enum):
     )
     FACTORS = (
         TypeError,
-        "sites and links that can be learned one by one: chains and trees without edge features, masks and kernels, or "
-        "graphs learned by inference='lp'; take another solver",
+        "sites and links that can be learned one by one: chains and trees without edge features, masks and kernels, "
+        "graphs learned by inference='lp', or sets of more than 16 labels that interact; take another solver",
     )
 
 
