@@ -21,6 +21,7 @@ from .box import clip_all
 from .objective import DualPoint, DualValue, Objective
 
 LOOKS = 4  # a pass, about: when iterates join the average and accuracy is judged
+MANY_WEIGHTS = 1000  # a sample: to add them up at every look would take longer than the steps between, so one has to do
 FIRST, SHORTEST, LONGEST = 1.0, 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
 WEAKEST = 0.1  # kappa / lam
@@ -100,7 +101,7 @@ def problems_for(
         if highest < EASY * lam:
             return OneProblem(lam, settings, steps)
         kappa = 0.5 * np.sqrt(lam * highest)
-    sequence = ProximalSequence(settings, averages, len(objective.problem.weight))
+    sequence = ProximalSequence(settings, averages, len(objective.problem.weight), len(point.vector))
     sequence.begin(objective, kappa, highest, point, steps)
     return sequence
 
@@ -178,10 +179,10 @@ class ProximalSequence:
 
     averages_itself = True
 
-    def __init__(self, settings: Catalyst, averages: bool, n: int):
+    def __init__(self, settings: Catalyst, averages: bool, n: int, dimension: int):
         self.settings, self.averages = settings, averages
         self.passes = FIRST if settings.inner is None else float(settings.inner)
-        self.stride = max(1, n // LOOKS)
+        self.stride = max(1, n // LOOKS) if dimension <= MANY_WEIGHTS * n else n
         self.looks_of_a_pass = round(n / self.stride)
         self.newest = 1.0  # its weight in the mixture over the one theory gives, smoothed
         self.mass = 0.0  # of the average

@@ -83,12 +83,21 @@ class Passes:
         self.n, self.dimension = n_blocks(problem), dimension(problem)
         self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
         self.scratch = new_work(problem)
+        self.followed: np.ndarray | None = None  # weights that the scratch knows
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
 
     @property
     def work(self) -> Any:
         """Scratch for one call of a kernel: it knows nothing of any weights."""
         forget_weights(self.problem, self.scratch)
+        self.followed = None
+        return self.scratch
+
+    def work_on(self, w: np.ndarray) -> Any:
+        """Scratch that goes on knowing w from one call to the next, where nothing but kernels with it changes w."""
+        if self.followed is not w:
+            forget_weights(self.problem, self.scratch)
+            self.followed = w  # which keeps its address
         return self.scratch
 
     def run(self, on_range: Callable[[Any, int, int], Any]) -> None:

@@ -137,7 +137,7 @@ class BlockEngine(Engine):
         self.run_loop(self.sampling.sampler(self.draws, 0, 0, self.gaps), 0, 0)
         self.passes.prepare_gaps(self.blocks, self.w)
         if isinstance(self.averaging, WeightedAveraging):
-            weights_pass(self.problem, self.blocks, self.passes.work, 0, self.lam, 1.0, self.w)
+            weights_pass(self.problem, self.blocks, self.passes.work_on(self.w), 0, self.lam, 1.0, self.w)
             settle_pass(self.problem, self.averaging.totals, self.blocks, nothing, 0.0)
 
     def advance(self, n_steps: int) -> None:
@@ -176,7 +176,7 @@ class BlockEngine(Engine):
     def run_loop(self, sampler: Any, at: int, end: int) -> int:
         run = Run(
             blocks=self.blocks,
-            work=self.passes.work,
+            work=self.passes.work_on(self.w),
             w=self.w,
             lam=self.outer.lam,
             box=self.box,
@@ -241,7 +241,7 @@ class BlockEngine(Engine):
         if sums is not None:
             totals, mass = sums
             v = np.zeros_like(self.w)
-            weights_pass(self.problem, totals, self.passes.work, self.n, self.lam, mass, v)
+            weights_pass(self.problem, totals, self.passes.work_on(self.w), self.n, self.lam, mass, v)
             mean = DualPoint(self.lam * v, mean_loss(self.problem, totals) / mass)
             found.append(self.value_of_average(self.objective.weights(mean)[0], self.objective.value(mean)))
         return found

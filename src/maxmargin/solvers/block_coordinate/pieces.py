@@ -109,7 +109,7 @@ class JoinedEngine(BlockEngine):
     def dual_point(self) -> DualPoint:
         """Brings the links between pieces up to date, too: between two looks they are those of the look before."""
         joints = joint_vector(self.posed, self.problem)
-        self.w += (joints - self.joints) / self.outer.lam
+        self.w = self.w + (joints - self.joints) / self.outer.lam  # another one: what follows the old one must know
         self.joints = joints
         return super().dual_point()
 
