@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from maxmargin._compile import kernel
 from maxmargin.inference import ChainPlan, SparseChainPlan
+from maxmargin.inference.chain import sparse
 from maxmargin.inference.chain.sparse import LEADERS
 from maxmargin.inference.verbs import argmax_work, change_score, find_best, find_top, forget_tables, new_scratch
 from reference import brute_force_argmax
@@ -52,9 +53,12 @@ def run(kind, scores, find=best.interpreted):
     return find(plan, node.ravel(), edge.ravel(), new_scratch(plan, 1), labels), labels.tolist()
 
 
+@pytest.mark.parametrize("n_lanes", [3, 256])
 @pytest.mark.parametrize("most_labels", [4, 2 * LEADERS])
 @pytest.mark.parametrize("values", [TIES, ANY, MASKED, HARSH], ids=["ties", "any", "masked", "harsh"])
-def test_labelings_are_those_of_the_dense_way(values, most_labels):
+def test_labelings_are_those_of_the_dense_way(values, most_labels, n_lanes, monkeypatch):
+    monkeypatch.setattr(sparse, "LANES", n_lanes)
+
     @given(potentials(values, most_labels))
     @settings(max_examples=100, deadline=None)
     def check(scores):
@@ -73,7 +77,7 @@ def some_scores(length, n_labels, share, seed):
     return node, edge, np.zeros(n_labels), np.zeros(n_labels)
 
 
-SHARES = [(1, 1, 0.0), (1, 30, 0.1), (9, 1, 1.0), (9, 30, 0.0), (9, 30, 0.03), (9, 60, 0.3), (5, 40, 1.0)]
+SHARES = [(1, 1, 0.0), (1, 30, 0.1), (9, 1, 1.0), (9, 30, 0.0), (9, 30, 0.03), (9, 60, 0.3), (5, 40, 1.0), (4, 600, 0.01)]
 
 
 @pytest.mark.parametrize(("length", "n_labels", "share"), SHARES)

@@ -56,7 +56,7 @@ def new_chain_scratch(plan, k):
 
 @implements(new_scratch, SparseChainPlan)
 def _(plan, k):
-    return SparseScratch(*new_chain_scratch(plan, k), new_edge_lists(len(plan.start)))
+    return SparseScratch(*new_chain_scratch(plan, k), new_edge_lists(plan.longest, len(plan.start)))
 
 
 @implements(change_score, SparseScratch)

@@ -16,6 +16,10 @@ from ..._compile import helper, routine
 from ..vectors import max_step
 from .passes import best_end
 
+# Labels are gone through in so many lanes, every so-manieth label one lane: their maxima are found side by side, many at
+# once, and only lanes that promise enough are looked into.
+LANES = 256
+
 # So many of the best prefixes are known in their order; of labels that like none of them, all are looked at.
 LEADERS = 8
 
@@ -35,11 +39,14 @@ class EdgeLists(NamedTuple):
     place: np.ndarray  # (K, K) int32; where in its row a pair is listed, counted from 1, and 0 where it is not
     bound: np.ndarray  # (K,) no score of the row is larger; >= 0
     address: np.ndarray  # (1,) of the table that all this is known of, 0 for none
-    leaders: np.ndarray  # (LEADERS,) working memory, as is the next
+    leaders: np.ndarray  # (LEADERS,) working memory, as are the next
     rows: np.ndarray  # (K,)
+    lanes: np.ndarray  # (longest, LANES) the best prefix of each lane
+    reach: np.ndarray  # (longest, LANES) and the best with what its row can gain
 
 
-def new_edge_lists(n_labels: int) -> EdgeLists:
+def new_edge_lists(longest: int, n_labels: int) -> EdgeLists:
+    n_lanes = min(LANES, n_labels)
     return EdgeLists(
         columns=np.empty((n_labels, n_labels), np.int32),  # pages that nobody writes to do not become resident
         scores=np.empty((n_labels, n_labels)),
@@ -49,6 +56,8 @@ def new_edge_lists(n_labels: int) -> EdgeLists:
         address=np.zeros(1, np.int64),
         leaders=np.zeros(min(LEADERS, n_labels), np.int64),
         rows=np.zeros(n_labels, np.int64),
+        lanes=np.zeros((longest, n_lanes)),
+        reach=np.zeros((longest, n_lanes)),
     )
 
 
@@ -97,17 +106,40 @@ def read_table(lists, edge):
 
 
 @helper
-def find_leaders(before, leaders):
+def fill_lanes(values, lists, t):
+    """The maxima of the lanes of prefixes that end at t."""
+    n_labels, lane, reach = values.shape[0], lists.lanes[t], lists.reach[t]
+    n_lanes = lane.shape[0]
+    for j in range(n_lanes):
+        lane[j] = values[j]
+        reach[j] = values[j] + lists.bound[j]
+    for first in range(n_lanes, n_labels, n_lanes):
+        some, bounds = values[first : first + n_lanes], lists.bound[first : first + n_lanes]
+        for j in range(some.shape[0]):
+            most = some[j] + bounds[j]
+            lane[j] = some[j] if some[j] > lane[j] else lane[j]
+            reach[j] = most if most > reach[j] else reach[j]
+
+
+@helper
+def is_ahead(before, a, b):
+    return before[a] > before[b] or (before[a] == before[b] and a < b)
+
+
+@helper
+def find_leaders(before, lane, leaders):
     """The labels of the best prefixes, best first, ties in their order."""
-    last, filled = leaders.shape[0] - 1, 0
-    for a in range(before.shape[0]):
-        if filled <= last or before[a] > before[leaders[last]]:
-            at = min(filled, last)
-            while at > 0 and before[a] > before[leaders[at - 1]]:
-                leaders[at] = leaders[at - 1]
-                at -= 1
-            leaders[at] = a
-            filled += 1
+    last, filled, n_lanes = leaders.shape[0] - 1, 0, lane.shape[0]
+    for j in range(n_lanes):
+        if filled <= last or lane[j] >= before[leaders[last]]:
+            for a in range(j, before.shape[0], n_lanes):
+                if filled <= last or is_ahead(before, a, leaders[last]):
+                    at = min(filled, last)
+                    while at > 0 and is_ahead(before, a, leaders[at - 1]):
+                        leaders[at] = leaders[at - 1]
+                        at -= 1
+                    leaders[at] = a
+                    filled += 1
 
 
 @helper
@@ -127,10 +159,10 @@ def best_before(before, edge, leaders, b, best):
 
 
 @helper
-def sparse_step(before, edge, lists, here):
-    """As `max_step`."""
-    n_labels = edge.shape[0]
-    find_leaders(before, lists.leaders)
+def sparse_step(before, edge, lists, t, here):
+    """As `max_step`, from prefixes that end at t."""
+    n_labels, reach = edge.shape[0], lists.reach[t]
+    find_leaders(before, lists.lanes[t], lists.leaders)
     top = lists.leaders[0]
     peak = lowest = before[top]
     for b in range(n_labels):
@@ -142,11 +174,13 @@ def sparse_step(before, edge, lists, here):
             here[b] = best_before(before, edge, lists.leaders, b, here[b])
             lowest = min(lowest, here[b])
     count, size = 0, 0
-    for a in range(n_labels):
-        if before[a] + lists.bound[a] > lowest and a != top:  # others gain nothing anywhere
-            lists.rows[count] = a
-            count += 1
-            size += lists.listed[a]
+    for j in range(reach.shape[0]):
+        if reach[j] > lowest:  # others gain nothing anywhere
+            for a in range(j, n_labels, reach.shape[0]):
+                if before[a] + lists.bound[a] > lowest and a != top:
+                    lists.rows[count] = a
+                    count += 1
+                    size += lists.listed[a]
     if size * SCATTERED > n_labels * n_labels:
         max_step(before, edge, here)
     else:
@@ -171,24 +205,37 @@ def sparse_viterbi(node, edge, start, end, lists, table, length, labels):
         table[0, b] = node[0, b] + start[b]
     for t in range(1, length):
         here = table[t]
-        sparse_step(table[t - 1], edge, lists, here)
+        fill_lanes(table[t - 1], lists, t - 1)
+        sparse_step(table[t - 1], edge, lists, t - 1, here)
         for b in range(n_labels):
             here[b] += node[t, b]
     chosen, value = best_end(table[length - 1], end)
     labels[length - 1] = chosen
     for t in range(length - 1, 0, -1):
-        chosen = sparse_previous(table[t - 1], edge, lists, chosen)
+        chosen = sparse_previous(table[t - 1], edge, lists, t - 1, chosen)
         labels[t - 1] = chosen
     return value
 
 
 @helper
-def sparse_previous(before, edge, lists, chosen):
-    """The label before the chosen one; of a column only what may be best comes from memory."""
-    previous, best = 0, -np.inf
-    for a in range(edge.shape[0]):
-        if before[a] + lists.bound[a] > best:
-            score = before[a] + edge[a, chosen]
-            if score > best:
-                previous, best = a, score
+def sparse_previous(before, edge, lists, t, chosen):
+    """The label at t before the chosen one; of a column only what may be best comes from memory."""
+    reach, start = lists.reach[t], 0
+    for j in range(1, reach.shape[0]):  # where most is promised first: then little is left to look at
+        if reach[j] > reach[start]:
+            start = j
+    previous, best = best_of_lane(before, edge, lists, start, reach.shape[0], chosen, 0, -np.inf)
+    for j in range(reach.shape[0]):
+        if reach[j] >= best and j != start:
+            previous, best = best_of_lane(before, edge, lists, j, reach.shape[0], chosen, previous, best)
     return previous
+
+
+@helper
+def best_of_lane(before, edge, lists, j, n_lanes, chosen, previous, best):
+    for a in range(j, before.shape[0], n_lanes):
+        if before[a] + lists.bound[a] >= best:
+            score = before[a] + edge[a, chosen]
+            if score > best or (score == best and a < previous):
+                previous, best = a, score
+    return previous, best
