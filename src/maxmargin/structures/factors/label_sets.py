@@ -62,9 +62,8 @@ def with_more_room(lists: PairLists) -> PairLists:
     room, n_labels = np.diff(lists.first), lists.share.shape[1]
     full = lists.size == room
     room = np.minimum(np.where(full, room + room // 2 + 4, room), n_labels * (n_labels - 1) // 2)
-    first, names = starts_of(room), ("a", "b", "mass", "multiplier")
-    moved = {name: moved_lists(getattr(lists, name), lists.first, first, lists.size) for name in names}
-    return lists._replace(first=first, **moved)
+    first, arrays = starts_of(room), {name: getattr(lists, name) for name in ("a", "b", "mass", "multiplier")}
+    return lists._replace(first=first, **moved_lists(arrays, lists.first, first, lists.size))
 
 
 @helper
