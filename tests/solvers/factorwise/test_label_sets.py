@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from inference.test_subsets import program, worth
 from maxmargin import MultilabelSVM
 from maxmargin.solvers import GDMM, SoftBCFW
 from maxmargin.structures.factors.label_sets import best_unlisted, place_of_pair, read_interactions
@@ -46,6 +47,23 @@ def test_a_certificate_counts_pairs_that_wait_for_room(no_compilation, monkeypat
     monkeypatch.setattr("maxmargin.solvers.factorwise.label_sets.with_more_room", lambda lists: lists)
     structure = structure_of()
     check_bracket(run(structure, max_passes=60), written_out(structure).solve(LAM)[1])
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
+def test_hinges_of_a_certificate_are_those_of_the_linear_program_and_above_those_of_sets(size, no_compilation):
+    rng, structure = np.random.default_rng(0), LabelPairs(*multilabel_data(4, n=6, n_labels=4), relaxed=True)
+    engine = GDMM().start(KnownProblem(structure), LAM, None, 0, None)
+    for turn in range(5):
+        w = size * rng.normal(size=structure.n_features)
+        if turn == 0:  # weights of a run
+            engine.advance(engine.n)
+            w = engine.w
+        hinges, table = engine.hinges(w), structure.layout.parts["interactions"].read(w)
+        for i, y in enumerate(structure.present):
+            gains = structure.scores(w, i) + structure.costs(i)
+            of_sets = max(worth(gains, table, other) for other in itertools.product((0, 1), repeat=4))
+            assert hinges[i] == pytest.approx(program(gains, table) - worth(gains, table, y), abs=1e-7)
+            assert hinges[i] >= of_sets - worth(gains, table, y) - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -98,7 +98,8 @@ class FactorEngine(Engine):
 
     def certify(self) -> list[Certified]:
         self.mixture, _ = self.objective.best_between(self.mixture, self.agreeing())
-        return [self.value_at(self.w.copy(), self.objective.value(self.mixture))]
+        w = self.w.copy()
+        return [self.value_at(w, self.objective.value(self.mixture), self.hinges(w))]
 
     def estimate(self) -> Certified:
         return Certified(self.w, np.inf, np.nan, np.nan, np.nan)

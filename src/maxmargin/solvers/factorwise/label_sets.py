@@ -22,6 +22,8 @@ from ...structures.factors.label_sets import (
     PairLists,
     best_unlisted,
     change_interaction,
+    fill_table,
+    find_set_hinges,
     new_pair_lists,
     place_of_pair,
     read_interactions,
@@ -259,6 +261,18 @@ class LabelSetEngine(FactorEngine):
 
     def visit(self, order: np.ndarray) -> None:
         set_pass(self.parts, self.factors, self.scratch, self.settings.step, self.w, self.lam, self.rho, order)
+
+    def prepare(self) -> None:
+        super().prepare()
+        find_set_hinges(self.parts, self.scratch.work, self.scratch.interactions.table, self.w, np.empty(0))
+
+    def hinges(self, w: np.ndarray) -> np.ndarray:
+        """Compiled, of all samples in one call: the oracle of the structure answers one at a time."""
+        n_labels = self.parts.labels.present.shape[1]
+        table, found = np.zeros((n_labels, n_labels)), np.empty(self.n)
+        fill_table(self.parts.first_pair, w, table)
+        find_set_hinges(self.parts, new_work(self.parts.labels), table, w, found)
+        return found
 
     def pull_together(self) -> float:
         total = raise_set_multipliers(self.factors, self.settings.eta)

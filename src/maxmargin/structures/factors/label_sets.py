@@ -16,8 +16,10 @@ import numpy as np
 
 from ..._compile import helper, kernel
 from ...inference.maxima import Maxima, best_pair, lift, new_maxima, read_maxima
+from ...inference.roof import relax, sums_of_pairs
 from ..multilabel import MultilabelProblem
 from ..pools import moved_lists, starts_of
+from ..verbs import find_potentials
 
 BOTH, FIRST, SECOND, NEITHER = range(4)
 
@@ -104,6 +106,31 @@ def fill_table(first_pair, w, table):
         for b in range(a + 1, n_labels):
             table[a, b] = table[b, a] = w[p]
             p += 1
+
+
+@kernel
+def find_set_hinges(parts, work, table, w, hinges):
+    """``hinges[i] = max_mu H_i(mu; w)`` over points of the relaxation, as the bound of :mod:`~maxmargin.inference.roof`.
+
+    The loss of the empty set is in both values that differ here, and left out.
+    """
+    rises, falls = sums_of_pairs(table)
+    shares = np.zeros(len(table))
+    for i in range(len(hinges)):
+        find_potentials(parts.labels, work, w[: parts.first_pair], i)
+        hinges[i] = relax(work.node, table, rises, falls, shares) - worth(work.node, table, parts.labels.present[i])
+
+
+@helper
+def worth(gains, table, present):
+    """The value of a set."""
+    total = 0.0
+    for a in range(len(gains)):
+        if present[a]:
+            total += gains[a]
+            for b in range(a):
+                total += table[a, b] * present[b]
+    return total
 
 
 @helper
