@@ -104,7 +104,7 @@ class GDMM:
         self.unary -= chain.share / self.lam * np.outer(change, chain.x[t])
         after, has_mass = scores - stiff * change, chain.node[t] > 0.0
         most = max(np.max(unknown), np.max(after[~has_mass], initial=-np.inf))
-        chain.spare[t] = max(np.min(after[has_mass]) - most, 0.0)
+        chain.spare[t] = 0.0 if most == -np.inf else max(np.min(after[has_mass]) - most, 0.0)
         return change
 
     def update_link(self, chain: Chain, t: int, known: set) -> np.ndarray:

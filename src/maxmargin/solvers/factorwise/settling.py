@@ -21,13 +21,14 @@ LONGEST_REST = 3
 class Ease(NamedTuple):
     """Of N sites, and of E links behind them."""
 
+    lent: float  # the share of margins that is lent, 0 without multipliers
     spare: np.ndarray  # (N,) by how much labels with mass are better than all others
     calm: np.ndarray  # (N + E,) visits in a row that changed nothing
     rest: np.ndarray  # (N + E,) visits to leave out
 
 
 def new_ease(n_sites: int, n_links: int) -> Ease:
-    return Ease(np.zeros(n_sites), *np.zeros((2, n_sites + n_links), np.int64))
+    return Ease(0.0, np.zeros(n_sites), *np.zeros((2, n_sites + n_links), np.int64))
 
 
 @helper
@@ -51,7 +52,10 @@ def note_visit(ease, factor, outputs, count, parts):
 
 @helper
 def margin(outputs, count, stiff, others):
-    """By how much outputs with mass, once they have what is wanted, are better than others, listed or not."""
+    """By how much outputs with mass, once they have what is wanted, are better than others; 0 if there are none.
+
+    No output that is not listed is better than `others`.
+    """
     least, most = np.inf, others
     for p in range(count):
         score = outputs.score[p] - stiff * (outputs.wanted[p] - outputs.mass[p])
@@ -59,7 +63,7 @@ def margin(outputs, count, stiff, others):
             least = min(least, score)
         else:
             most = max(most, score)
-    return max(least - most, 0.0)
+    return max(least - most, 0.0) if most > -np.inf else 0.0
 
 
 @helper
@@ -70,7 +74,7 @@ def lend(factors, ease, outputs, count, slot, places, place, need, rho):
     """
     j = factors.ends[slot]
     begin = factors.first[j]
-    part = min(need, ease.spare[j])
+    part = min(need, ease.lent * ease.spare[j])
     if part <= 0.0 or (place < factors.size[j] and factors.mass[begin + place] > 0.0):
         return 0.0
     ease.spare[j] -= part

@@ -29,6 +29,7 @@ class SiteLinkEngine(FactorEngine):
     def look_up(self) -> None:
         self.n_labels, self.norms = self.parts.cost.shape[0], site_norms(self.parts)
         self.search: Any = ordered_search(self.parts, self.w) if self.settings.orders else Exhaustive()
+        self.ease = self.ease._replace(lent=self.settings.lent)
         self.scratch, self.outputs = new_scratch(self.n_labels), new_outputs(self.longest_list)
 
     @property
