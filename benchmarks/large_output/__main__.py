@@ -3,7 +3,8 @@
 For GDMM with searched oracles (and a tenth of the labels a visit: "subFMO"), GDMM with exhaustive ones, soft
 constraints with two penalties, block Frank-Wolfe with Viterbi over what is not 0 and over all pairs, `auto` and the
 subgradient method. Cantonese (syllables without tones), Slovak tags, glyphs (semi-synthetic), and 49 English tags,
-where GDMM should not be chosen; sets of labels with all interactions (bibtex, delicious), relaxed. Seconds are CPU seconds of steps; values are found off the clock. lam is 30 / n.
+where GDMM should not be chosen; sets of labels with all interactions (bibtex, delicious), relaxed, with the lam of the
+estimator's rule. Seconds are CPU seconds of steps; values are found off the clock. lam of chains is 30 / n.
 Run: python -m benchmarks.large_output [--quick]
 """
 

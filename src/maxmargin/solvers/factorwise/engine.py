@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class FactorEngine(Engine):
     """A step is a pass over the factors of all samples."""
 
     family = "GDMM or SoftBCFW"
-    kept = ("factors", "w", "mixture", "apart", "rho")
+    kept: ClassVar[tuple[str, ...]] = ("factors", "w", "mixture", "apart", "rho")
     factors: Any  # the dual state
     # The weight of consistency, in units of a factor's curvature c_i / lam. Chosen on Cantonese and on random chains,
     # with lam over three decades: from 0.3 to 1 primal values differ little, beyond they fall more slowly.
