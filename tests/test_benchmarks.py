@@ -182,6 +182,7 @@ def test_large_output_runs(interpreted, monkeypatch, capsys):
     main.dense_ratio(found, best)
     main.growth({k: tasks.synthetic(k) for k in (20, 30)}, "synthetic chains", 0.2)
     assert tasks.commonest(20, 3).n_labels == 20
+    main.set_table("medical", main.label_sets("medical", 4, 3), 0.2, 2)
     shown = capsys.readouterr().out
     assert all(solver in shown for solver in found) and "slopes: " in shown
 

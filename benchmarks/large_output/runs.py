@@ -12,8 +12,9 @@ from maxmargin.solvers import GDMM, BlockFrankWolfe, SoftBCFW, Subgradient, get_
 from .._report import effort_to
 from .tasks import Task, dense
 
-GDMM_SUB, GDMM_ALL, BCFW, BCFW_DENSE, AUTO, SSG = "GDMM-subFMO", "GDMM", "BCFW", "BCFW dense", "auto", "SSG"
-SOFT = "Soft-BCFW {:g}"
+GDMM_SUB, GDMM_ALL, GDMM_EXACT = "GDMM-subFMO", "GDMM exhaustive", "GDMM"
+BCFW, BCFW_DENSE, AUTO, SSG = "BCFW", "BCFW dense", "auto", "SSG"
+SOFT, SOFT_RHOS = "Soft-BCFW {:g}", (1.0, 10.0)  # rho in units of 1 / (lam n)
 NU = 10  # parts of the labels, one of which a site's search looks at
 
 
@@ -25,6 +26,11 @@ class Run(NamedTuple):
     primal: np.ndarray  # the lowest so far
     error: np.ndarray
     extras: dict[str, float]
+    w: np.ndarray  # the last that was looked at
+
+    def after(self, passes: float) -> float:
+        """The lowest primal value after so many passes."""
+        return float(self.primal[self.passes <= passes + 1e-9][-1])
 
     def time_to(self, value: float) -> float:
         """Seconds to a primal value; infinite if it is not reached."""
@@ -37,8 +43,9 @@ def solvers(task: Task) -> dict[str, tuple[Any, Any]]:
     plain, all_pairs = task.problem, dense(task.problem)
     return {
         GDMM_SUB: (GDMM(nu=NU), plain),
+        GDMM_EXACT: (GDMM(), plain),
         GDMM_ALL: (GDMM(search="exhaustive"), plain),
-        **{SOFT.format(rho): (SoftBCFW(rho=rho * unit, nu=NU), plain) for rho in (1.0, 10.0)},
+        **{SOFT.format(rho): (SoftBCFW(rho=rho * unit, nu=NU), plain) for rho in SOFT_RHOS},
         BCFW: (BlockFrankWolfe(averaging="weighted"), plain),
         BCFW_DENSE: (BlockFrankWolfe(averaging="weighted"), all_pairs),
         AUTO: (get_solver("auto", plain), plain),
@@ -49,13 +56,13 @@ def solvers(task: Task) -> dict[str, tuple[Any, Any]]:
 def follow(solver: Any, problem: Any, task: Task, *, limit: float, most: int, goal: float = 0.0) -> Run:
     """Run a solver until it is out of seconds or passes, or has reached a primal value.
 
-    Values are looked at after 1, 2, 3, 5, 7, ... passes.
+    Values are looked at after every pass up to ten, then after a tenth more each time.
     """
     engine = solver.start(problem, task.lam, None, 0, None)
     engine.prepare()
     spent, rows, done, beat, error = 0.0, [(0.0, 0.0, 1.0, np.nan)], 0, engine.n, np.nan
     while done < most and spent < limit and rows[-1][2] > goal:
-        target = max(done + 1, int(done * 1.3))
+        target = max(done + 1, int(done * 1.1))
         while engine.steps < min(target, most) * beat and spent < limit:
             before = time.process_time()
             engine.advance(min(beat, max(engine.chunk, beat // 20)))
@@ -66,7 +73,7 @@ def follow(solver: Any, problem: Any, task: Task, *, limit: float, most: int, go
             error = task.error(found.w)
         rows.append((spent, engine.steps / beat, min(found.primal, rows[-1][2]), error))
     seconds, passes, primal, errors = np.array(rows).T
-    return Run(seconds, passes, primal, errors, engine.extras())
+    return Run(seconds, passes, primal, errors, engine.extras(), found.w)
 
 
 def optimum(task: Task, tol: float = 2e-3) -> float:

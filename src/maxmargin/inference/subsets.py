@@ -1,10 +1,7 @@
 """The best set of items that have gains and, in pairs, interactions: ``sum_k gain_k y_k + sum_{k<m} pair_km y_k y_m``.
 
-A binary quadratic function. Its linear relaxation has an optimum of zeros, ones and halves, which one minimum cut finds
-(roof duality, hammer84): every item k is there twice, as y_k and as 1 - y_k. With both, an interaction > 0 joins like
-items and one < 0 unlike ones, so that all edges are submodular; they all cut at half their size, and the two items of k
-have opposite gains, those of k in the mean of all sets. What the relaxation has as 0 or 1 is so in a best set, too, so
-that only the halves are left to try out.
+A binary quadratic function. Its linear relaxation has an optimum of zeros, ones and halves, see :mod:`.roof`. What is 0
+or 1 there is so in a best set, too, so that only the halves are left to try out.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._compile import helper, kernel
-from .cut.flow import send_flow
+from .roof import relax, sums_of_pairs
 
 # Items up to which all sets are tried: a millisecond.
 MOST_TRIED = 16
@@ -151,65 +148,10 @@ def _checked(gains, pairs) -> tuple[np.ndarray, np.ndarray]:
     return gains, pairs
 
 
-@helper
-def rank_neighbours(pairs, rank, first):
-    """Number the neighbours of every item; the arcs of the items, then those of their opposites, begin at `first`."""
-    n = len(pairs)
-    for k in range(n):
-        count = 0
-        for m in range(n):
-            rank[k, m] = count
-            count += pairs[k, m] != 0.0
-        first[k + 1] = count
-        first[n + k + 1] = count
-    for v in range(2 * n):
-        first[v + 1] += first[v]
-
-
-@helper
-def lay_out(gains, pairs, rank, first, to, back, residual, excess):
-    """Write the network of items and their opposites; returns twice the value of the best cut before flow is sent."""
-    n, total = len(gains), 0.0
-    for k in range(n):
-        total += gains[k]
-        excess[k] = gains[k]
-        for m in range(n):
-            pair = pairs[k, m]
-            if pair == 0.0:
-                continue
-            total += 0.5 * max(pair, 0.0)  # a pair is met twice
-            excess[k] += 0.5 * pair
-            for opposite in range(2):
-                here = opposite * n + k
-                there = (opposite if pair > 0.0 else 1 - opposite) * n + m
-                arc = first[here] + rank[k, m]
-                to[arc], back[arc], residual[arc] = there, first[there] + rank[m, k], 0.5 * abs(pair)
-        excess[n + k] = -excess[k]
-        total += abs(excess[k])
-    return total
-
-
 @kernel
 def cut_subset(gains, pairs, shares):
     """Write the shares of the items; returns the bound that the flow proves."""
-    return cut(gains, pairs, shares)
-
-
-@helper
-def cut(gains, pairs, shares):
-    """The same, for kernels."""
-    n = len(gains)
-    rank, first = np.zeros((n, n), np.int64), np.zeros(2 * n + 1, np.int64)
-    rank_neighbours(pairs, rank, first)
-    to, back = np.zeros((2, first[2 * n]), np.int64)
-    residual, excess = np.zeros(first[2 * n]), np.zeros(2 * n)
-    total = lay_out(gains, pairs, rank, first, to, back, residual, excess)
-    level, turn, queue, path = np.zeros((4, 2 * n), np.int64)
-    flow = send_flow(first, to, back, residual, excess, 1, -1, np.inf, level, turn, queue, path)
-    for k in range(n):
-        is_in, is_out = level[k] > 0, level[n + k] > 0
-        shares[k] = 0.5 if is_in == is_out else (1.0 if is_in else 0.0)
-    return 0.5 * (total - flow)
+    return relax(gains, pairs, *sums_of_pairs(pairs), shares)
 
 
 @kernel
@@ -217,7 +159,7 @@ def find_subset(gains, pairs, most_tried, labels):
     """Write the best set that is found; returns the bound of the relaxation, and how many items it left open."""
     n, n_open = len(gains), 0
     shares, fields, items = np.zeros(n), gains.copy(), np.zeros(n, np.int64)
-    bound = cut(gains, pairs, shares)
+    bound = relax(gains, pairs, *sums_of_pairs(pairs), shares)
     for k in range(n):
         labels[k] = 0
         if shares[k] == 0.5:

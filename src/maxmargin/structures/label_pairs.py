@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..inference.subsets import MOST_TRIED, Subset, best_subset, pair_shares, relax_subset
-from .factors.label_sets import LabelSets
+from ..inference.subsets import MOST_TRIED, Subset, best_subset, cut_subset, pair_shares
+from .factors.label_sets import LabelSets, fill_table
 from .multilabel import make_multilabel_problem
 from .weights import MultilabelWeights
 
@@ -73,6 +73,8 @@ class LabelPairs:
         first, second = np.triu_indices(self.n_labels, 1)
         self.place = np.zeros((self.n_labels, self.n_labels), np.int64)  # of a pair in the triangle
         self.place[first, second] = self.place[second, first] = np.arange(len(first))
+        self.first_pair = self.n_features - len(first)
+        self.table = np.zeros((self.n_labels, self.n_labels))  # of interactions, filled for every answer
 
     @property
     def is_factored(self) -> bool:
@@ -82,7 +84,7 @@ class LabelPairs:
     def factored(self) -> LabelSets:
         options = {"missed": self.missed, "wrong": self.wrong, "sample_weight": self.sample_weight}
         labels = make_multilabel_problem(self.matrix, self.present, intercept=self.layout.intercept, **options)
-        return LabelSets(labels, labels.n_rows * self.n_labels)
+        return LabelSets(labels, self.first_pair)
 
     def truth(self, i: int) -> Shares:
         return self.as_shares(self.present[i])
@@ -94,14 +96,18 @@ class LabelPairs:
         return self.best(w, self.scores(w, i))
 
     def best(self, w: np.ndarray, gains: np.ndarray) -> Shares:
-        table = self.layout.parts["interactions"].read(w)
+        if not (np.all(np.isfinite(gains)) and np.all(np.isfinite(w[self.first_pair :]))):
+            raise ValueError("scores must be finite")
+        table, shares = self.table, np.zeros(self.n_labels)
+        fill_table(0, np.array(w[self.first_pair :]), table)  # not w: it may be read-only
         if not self.relaxed:
             return self.as_shares(best_subset(gains, table).labels)
-        shares = relax_subset(gains, table).shares
-        of_pairs = pair_shares(table, shares)
+        cut_subset(gains, table, shares)
+        labels = np.flatnonzero(shares)  # pairs of others have no share
+        of_pairs = pair_shares(table[np.ix_(labels, labels)], shares[labels])
         first, second = np.nonzero(np.triu(of_pairs, 1))
-        labels = np.flatnonzero(shares)
-        return Shares(labels, shares[labels], self.place[first, second], of_pairs[first, second])
+        places = self.place[labels[first], labels[second]]
+        return Shares(labels, shares[labels], places, of_pairs[first, second])
 
     def as_shares(self, present: np.ndarray) -> Shares:
         labels = np.flatnonzero(present)
@@ -129,9 +135,8 @@ class LabelPairs:
     def joint_feature(self, i: int, y: Shares) -> tuple[np.ndarray, np.ndarray]:
         features, values = self.row(i)
         places = np.add.outer(features * self.n_labels, y.labels).ravel()
-        begin = (self.layout.n_features + self.layout.intercept) * self.n_labels
         products = np.outer(values, y.of_labels).ravel()
-        return np.concatenate([places, begin + y.pairs]), np.concatenate([products, y.of_pairs])
+        return np.concatenate([places, self.first_pair + y.pairs]), np.concatenate([products, y.of_pairs])
 
     def loss(self, i: int, y: Shares) -> float:
         # label by label, not from the loss of the empty set: that of the truth is 0 without rounding

@@ -15,8 +15,12 @@ def places_of(first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.arange(sizes.sum()) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
 
 
-def moved_lists(array: np.ndarray, old: np.ndarray, new: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def moved_lists(
+    arrays: dict[str, np.ndarray], old: np.ndarray, new: np.ndarray, sizes: np.ndarray
+) -> dict[str, np.ndarray]:
     """The same lists where they begin at `new`, (n + 1,) with the end of the last one's room; they began at `old`."""
-    moved = np.zeros((new[-1], *array.shape[1:]), array.dtype)
-    moved[places_of(new[:-1], sizes)] = array[places_of(old[:-1], sizes)]
+    here, there = places_of(old[:-1], sizes), places_of(new[:-1], sizes)
+    moved = {name: np.zeros((new[-1], *array.shape[1:]), array.dtype) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        moved[name][there] = array[here]
     return moved

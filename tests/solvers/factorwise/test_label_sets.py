@@ -5,9 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from inference.test_subsets import program, worth
 from maxmargin import MultilabelSVM
 from maxmargin.solvers import GDMM, SoftBCFW
-from maxmargin.structures.factors.label_sets import best_unlisted, place_of_pair, read_interactions
+from maxmargin.solvers.factorwise.label_sets import gather_messages, move_labels
+from maxmargin.solvers.factorwise.set_pairs import list_pairs, mark
+from maxmargin.structures.factors.label_sets import place_of_pair
 from maxmargin.structures.known import KnownProblem
 from maxmargin.structures.label_pairs import LabelPairs
 from structures.pairs import interpreted, multilabel_data
@@ -48,20 +51,53 @@ def test_a_certificate_counts_pairs_that_wait_for_room(no_compilation, monkeypat
     check_bracket(run(structure, max_passes=60), written_out(structure).solve(LAM)[1])
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_the_search_finds_the_largest_interaction_that_is_not_listed(seed, no_compilation):
-    rng, n_labels = np.random.default_rng(seed), 7
-    parts = LabelPairs(*multilabel_data(n_labels=n_labels), relaxed=True).factored()
-    w = rng.integers(-2, 3, size=parts.first_pair + 21).astype(float)  # with ties
-    interactions, pairs = read_interactions(parts, w), list(itertools.combinations(range(n_labels), 2))
-    assert [place_of_pair(n_labels, a, b) for a, b in pairs] == list(range(21))
-    assert [interactions.table[a, b] for a, b in pairs] == w[parts.first_pair :].tolist()
-    listed = np.eye(n_labels, dtype=bool)
-    for a, b in pairs:
-        listed[a, b] = listed[b, a] = rng.random() < 0.5
-    a, b = best_unlisted(interactions, listed, np.zeros(2, int))
-    largest = np.max(interactions.table, where=~listed, initial=0.0)
-    assert (a, b) == (-1, -1) if largest == 0.0 else interactions.table[a, b] == largest and not listed[a, b]
+@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
+def test_hinges_of_a_certificate_are_those_of_the_linear_program_and_above_those_of_sets(size, no_compilation):
+    rng, structure = np.random.default_rng(0), LabelPairs(*multilabel_data(4, n=6, n_labels=4), relaxed=True)
+    engine = GDMM().start(KnownProblem(structure), LAM, None, 0, None)
+    for turn in range(5):
+        w = size * rng.normal(size=structure.n_features)
+        if turn == 0:  # weights of a run
+            engine.advance(engine.n)
+            w = engine.w
+        hinges, table = engine.hinges(w), structure.layout.parts["interactions"].read(w)
+        for i, y in enumerate(structure.present):
+            gains = structure.scores(w, i) + structure.costs(i)
+            of_sets = max(worth(gains, table, other) for other in itertools.product((0, 1), repeat=4))
+            assert hinges[i] == pytest.approx(program(gains, table) - worth(gains, table, y), abs=1e-7)
+            assert hinges[i] >= of_sets - worth(gains, table, y) - 1e-9
+
+
+@pytest.mark.parametrize("search", ["ordered", "exhaustive"])
+def test_pairs_that_are_not_listed_need_no_message(search, no_compilation):
+    structure = LabelPairs(*multilabel_data(4, n=6, n_labels=7), relaxed=True)
+    engine = GDMM(search=search).start(KnownProblem(structure), LAM, None, 0, None)
+    for _ in range(6):
+        engine.advance(engine.n)
+    pairs, table = list(itertools.combinations(range(7), 2)), engine.scratch.interactions.table
+    assert [place_of_pair(7, a, b) for a, b in pairs] == list(range(21))
+    assert [table[a, b] for a, b in pairs] == engine.w[structure.first_pair :].tolist()
+    assert engine.scratch.interactions.rises == pytest.approx(np.maximum(table, 0.0).sum(axis=0))
+    lists, scratch, left = engine.factors, engine.scratch, 0
+    for i in range(6):
+        gather_messages(lists, scratch, i)
+        move_labels(engine.parts, lists, scratch, engine.w, engine.parts.weight[i] / LAM, engine.rho, i)
+        list_pairs(lists, scratch, engine.search, i)
+        at = slice(lists.first[i], lists.first[i] + lists.size[i])
+        listed = set(zip(lists.a[at].tolist(), lists.b[at].tolist(), strict=True))
+        assert len(listed) == len(pairs) or len(listed) < lists.first[i + 1] - lists.first[i]  # no pair waits for room
+        left += len(pairs) - len(listed)
+        for a, b in set(pairs) - listed:
+            pays = [lists.share[i, k] == 0.0 and scratch.spare[k] >= scratch.rise[k] for k in (a, b)]
+            assert lists.share[i, a] + lists.share[i, b] <= 1.0
+            assert table[a, b] <= 0.0 or (search == "ordered" and any(pays))
+        mark(lists, scratch, i, False)
+    assert left > 0 or search == "exhaustive"
+
+
+def test_one_part_of_labels_is_refused():
+    with pytest.raises(ValueError, match="nu must be 1 with sets of labels"):
+        run(structure_of(), GDMM(nu=2))
 
 
 def test_compiled_agrees_with_interpreted():

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...structures.factors import factored
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint
-
-# The weight of consistency, in units of a factor's curvature c_i / lam. Chosen on Cantonese and on random chains, with
-# lam over three decades: from 0.3 to 1 primal values differ little, beyond they fall more slowly.
-RHO = 0.5
 
 
 class Settings(NamedTuple):
@@ -25,13 +21,21 @@ class Settings(NamedTuple):
     nu: int
     orders: bool
 
+    @property
+    def lent(self) -> float:
+        """The share of margins that multipliers may move, see :mod:`.settling`."""
+        return 1.0 if self.eta > 0.0 else 0.0
+
 
 class FactorEngine(Engine):
     """A step is a pass over the factors of all samples."""
 
     family = "GDMM or SoftBCFW"
-    kept = ("factors", "w", "mixture", "apart", "rho")
+    kept: ClassVar[tuple[str, ...]] = ("factors", "w", "mixture", "apart", "rho")
     factors: Any  # the dual state
+    # The weight of consistency, in units of a factor's curvature c_i / lam. Chosen on Cantonese and on random chains,
+    # with lam over three decades: from 0.3 to 1 primal values differ little, beyond they fall more slowly.
+    unit_of_rho = 0.5
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, settings: Settings):
         super().__init__(problem, lam, box, n_jobs)
@@ -76,7 +80,7 @@ class FactorEngine(Engine):
 
     def wanted_rho(self) -> float:
         unit = float(np.mean(self.parts.weight)) / self.lam
-        return RHO * unit if self.settings.rho is None else float(self.settings.rho)
+        return self.unit_of_rho * unit if self.settings.rho is None else float(self.settings.rho)
 
     def resume(self, state: State) -> None:
         super().resume(state)
@@ -98,7 +102,8 @@ class FactorEngine(Engine):
 
     def certify(self) -> list[Certified]:
         self.mixture, _ = self.objective.best_between(self.mixture, self.agreeing())
-        return [self.value_at(self.w.copy(), self.objective.value(self.mixture))]
+        w = self.w.copy()
+        return [self.value_at(w, self.objective.value(self.mixture), self.hinges(w))]
 
     def estimate(self) -> Certified:
         return Certified(self.w, np.inf, np.nan, np.nan, np.nan)

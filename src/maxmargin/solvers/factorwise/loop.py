@@ -12,32 +12,44 @@ each pair, and rho for the sum over the pairs of each label of the tail, and of 
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..._compile import helper, kernel
 from ...structures.factors.oracles import entry_grew, find_label, find_pair, mark, pair_table
 from ...structures.pairwise.sites import score_label, site_weights, spread_some
+from .settling import is_resting, lend, margin, note_visit
 from .steps import share_mass
 
 LEAST = 1e-9  # curvature of a site without features and links
 
 
 @kernel
-def factor_pass(problem, factors, scratch, outputs, search, step, w, lam, rho, norms, order, lows, highs):
+def factor_pass(problem, factors, ease, scratch, outputs, search, step, w, lam, rho, norms, order, parts, lows, highs):
     """Sites and links of the samples in `order`; of site j the labels from ``lows[j]`` to ``highs[j]`` are searched.
 
-    `norms` are those of the sites' features.
+    These are one of so many `parts`. `norms` are those of the sites' features.
     """
+    n_sites = norms.shape[0]
     for position in range(order.shape[0]):
         i = order[position]
         share = problem.weight[i] / lam
         for j in range(problem.sites.offsets[i], problem.sites.offsets[i + 1]):
+            if is_resting(ease, j):
+                continue
             new = find_label(problem, factors, scratch, w, j, lows[j], highs[j])
-            count = score_site(problem, factors, scratch, outputs, w, rho, j, new)
+            count = score_site(problem, factors, scratch, outputs, w, rho, j, new, lows[j], highs[j])
             degree = factors.slot_offsets[j + 1] - factors.slot_offsets[j]
-            share_mass(step, outputs, count, max(share * norms[j] + rho * degree, LEAST), 0.0)
+            stiff = max(share * norms[j] + rho * degree, LEAST)
+            share_mass(step, outputs, count, stiff, 0.0)
+            ease.spare[j] = margin(outputs, count, stiff, best_unlisted(scratch, new, count))
+            note_visit(ease, j, outputs, count, parts)
             move_site(problem, factors, scratch, outputs, w, share, j, new)
         for e in range(factors.link_offsets[i], factors.link_offsets[i + 1]):
-            count = score_link(problem, factors, scratch, outputs, search, w, rho, e)
+            if is_resting(ease, n_sites + e):
+                continue
+            count = score_link(problem, factors, ease, scratch, outputs, search, w, rho, e)
             share_mass(step, outputs, count, share, rho)
+            note_visit(ease, n_sites + e, outputs, count, 1)
             move_link(problem, factors, scratch, outputs, search, w, share, e, count)
 
 
@@ -49,19 +61,34 @@ def message(factors, slot, begin, p):
 
 
 @helper
-def score_site(problem, factors, scratch, outputs, w, rho, j, new):
-    """Scores of the labels listed at site j, and of a new one, if there is any; returns how many they are."""
+def score_site(problem, factors, scratch, outputs, w, rho, j, new, low, high):
+    """Scores of the labels listed at site j, and of a new one, if there is any; returns how many they are.
+
+    Without messages, those of the labels from `low` to `high` are in the scratch.
+    """
     sites, i, begin, count = problem.sites, factors.sample_of_site[j], factors.first[j], factors.size[j]
     weights, costs = site_weights(sites, problem.cost.shape[0], w), problem.cost[problem.labels[j]]
     for p in range(count):
         k, pull = factors.label[begin + p], 0.0
         for s in range(factors.slot_offsets[j], factors.slot_offsets[j + 1]):
             pull += message(factors, factors.slots[s], begin, p)
-        score = score_label(sites, weights, sites.offsets[i], sites.offsets[i + 1], j, k)
-        list_output(outputs, p, factors.mass[begin + p], score + problem.loss_scale[i] * costs[k] + rho * pull, p, p)
+        if low <= k < high:
+            score = scratch.scores[k]
+        else:
+            score = score_label(sites, weights, sites.offsets[i], sites.offsets[i + 1], j, k)
+            score += problem.loss_scale[i] * costs[k]
+        list_output(outputs, p, factors.mass[begin + p], score + rho * pull, p, p)
     if new >= 0:
         list_output(outputs, count, 0.0, scratch.scores[new], count, count)
     return count + (1 if new >= 0 else 0)
+
+
+@helper
+def best_unlisted(scratch, new, count):
+    """What labels score that are not listed: no more than the one that was found, or anything, if they were hidden."""
+    if new >= 0:
+        return scratch.scores[new]
+    return -np.inf if count == scratch.scores.shape[0] else np.inf
 
 
 @helper
@@ -108,8 +135,11 @@ def place_of(factors, j, k):
 
 
 @helper
-def score_link(problem, factors, scratch, outputs, search, w, rho, e):
-    """Scores of the pairs listed at link e, and of the best of all, if it is a new one; returns how many they are."""
+def score_link(problem, factors, ease, scratch, outputs, search, w, rho, e):
+    """Scores of the pairs listed at link e, and of the best of all, if it is a new one; returns how many they are.
+
+    Where sites have labels without mass that the new one would take, they lend what makes it needless, if they can.
+    """
     tail, head, begin = factors.ends[2 * e], factors.ends[2 * e + 1], factors.pair_first[e]
     table, count = pair_table(problem, w), factors.pair_size[e]
     for p in range(factors.size[tail]):
@@ -122,16 +152,22 @@ def score_link(problem, factors, scratch, outputs, search, w, rho, e):
     mark(factors, tail, scratch.listed, False)
     mark(factors, head, scratch.at_head, False)
     a, b = place_of(factors, tail, scratch.found[0]), place_of(factors, head, scratch.found[1])
-    is_new = True
+    is_new, level = True, -np.inf
     for p in range(count):
         row, column = factors.tail_place[begin + p], factors.head_place[begin + p]
         weight = table[factors.label[factors.first[tail] + row], factors.label[factors.first[head] + column]]
         score = weight - rho * (scratch.tail_pull[row] + scratch.head_pull[column])
         list_output(outputs, p, factors.pair_mass[begin + p], score, row, column)
-        is_new = is_new and not (row == a and column == b)
-    if is_new:
-        list_output(outputs, count, 0.0, best, a, b)
-    return count + (1 if is_new else 0)
+        is_new, level = is_new and not (row == a and column == b), max(level, score)
+    need = best - level
+    if not is_new or need <= 0.0:
+        return count
+    need -= lend(factors, ease, outputs, count, 2 * e, outputs.row, a, need, rho)
+    need -= lend(factors, ease, outputs, count, 2 * e + 1, outputs.column, b, need, rho)
+    if need <= 0.0:
+        return count
+    list_output(outputs, count, 0.0, best, a, b)
+    return count + 1
 
 
 @helper

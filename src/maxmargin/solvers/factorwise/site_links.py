@@ -12,18 +12,24 @@ from ..objective import DualPoint
 from .engine import FactorEngine
 from .loop import factor_pass, raise_multipliers
 from .rounding import rounded
+from .settling import new_ease
 from .steps import new_outputs
 
 
 class SiteLinkEngine(FactorEngine):
     """Of chains, trees and relaxed graphs."""
 
+    kept = (*FactorEngine.kept, "ease")
+
     def new_duals(self) -> Factors:
-        return make_room(new_factors(self.parts))
+        duals = make_room(new_factors(self.parts))
+        self.ease = new_ease(len(duals.size), len(duals.pair_size))
+        return duals
 
     def look_up(self) -> None:
         self.n_labels, self.norms = self.parts.cost.shape[0], site_norms(self.parts)
         self.search: Any = ordered_search(self.parts, self.w) if self.settings.orders else Exhaustive()
+        self.ease = self.ease._replace(lent=self.settings.lent)
         self.scratch, self.outputs = new_scratch(self.n_labels), new_outputs(self.longest_list)
 
     @property
@@ -41,8 +47,8 @@ class SiteLinkEngine(FactorEngine):
         if nu > 1 and len(order):  # nobody visited draws nothing: a run that goes on draws as if it had not stopped
             part = self.draws.rng.integers(nu, size=len(self.norms))
         lows, highs = part * self.n_labels // nu, (part + 1) * self.n_labels // nu
-        tools = self.scratch, self.outputs, self.search, self.settings.step
-        factor_pass(self.parts, self.factors, *tools, self.w, self.lam, self.rho, self.norms, order, lows, highs)
+        tools = self.ease, self.scratch, self.outputs, self.search, self.settings.step
+        factor_pass(self.parts, self.factors, *tools, self.w, self.lam, self.rho, self.norms, order, nu, lows, highs)
 
     def pull_together(self) -> float:
         return raise_multipliers(self.factors, self.settings.eta) / max(len(self.factors.ends), 1)

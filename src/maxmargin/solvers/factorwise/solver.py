@@ -46,20 +46,21 @@ class GDMM(FactorSolver):
     found without looking at all K^2 pairs: made for thousands of labels. Weights come with an exact primal value, and
     the gap with a dual point in which factors agree, made from what they say. The history has `violation`, what
     distributions of factors that share a site differ by in the mean, and `visited`, how many of K^2 pairs a search
-    looks at where neither label is known of.
+    looks at where neither label is known of; with sets of labels, how many of their pairs a visit looks at. Primal
+    values of sets and of graphs with cycles are those of the relaxation, up to rounding from above.
 
     Parameters
     ----------
     inner_solver : {"bcfw", "bgcd", "afw"}, default="bcfw"
         How the outputs known of a factor share its mass: all at once, by a projection, "bcfw" or "bgcd"; or by a step
         to the best one, or away from the worst, "afw". The paper's "bgcd" is what happens with sets of labels, of whose
-        many pairs few have anything to say: a visit to a sample lists one more, and works on those that are listed.
+        many pairs few have anything to say: a visit to a sample works on those, and lists more where they need to be.
     rho : float or None, default=None
-        What disagreement costs, in units of scores. None: half of ``1/(lam n)``.
+        What disagreement costs, in units of scores. None: half of ``1/(lam n)``, a twentieth with sets of labels.
     eta : float, default=1.0
         How far multipliers move, of the disagreement; 1 is the plain method of multipliers.
     nu : int, default=1
-        A site's search looks at one of so many parts of the labels, drawn anew each time.
+        A site's search looks at one of so many parts of the labels, drawn anew each time; 1 with sets of labels.
     search : {"ordered", "exhaustive"}, default="ordered"
         Whether pairs are searched by bounds on what they can be, or all looked at.
     gap_every : float, default=10

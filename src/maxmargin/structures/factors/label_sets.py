@@ -4,8 +4,8 @@ A label's distribution is one number, its share q_l. A pair's is four, the masse
 alone and neither; what it gives a label and the label's share differ by one number, and so have one multiplier. Nearly
 all pairs have nothing to say: one whose labels may keep both-or-not as it is in the truth, whatever their shares, needs
 no message, since some distribution with that agrees with them. Only pairs are listed that cannot, ``q_l + q_m > 1``
-without both in the truth, or that a search finds worth it, because their interaction is positive. Those of true labels
-are listed from the start.
+without both in the truth, or whose interaction is positive and more than one of their labels could pay for, together
+with all its others. Those of true labels are listed from the start.
 """  # yen16, App. C-2
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, kernel
-from ...inference.maxima import Maxima, best_pair, lift, new_maxima, read_maxima
+from ...inference.roof import relax, sums_of_pairs
 from ..multilabel import MultilabelProblem
 from ..pools import moved_lists, starts_of
+from ..verbs import find_potentials
 
 BOTH, FIRST, SECOND, NEITHER = range(4)
 
@@ -61,10 +62,9 @@ def with_more_room(lists: PairLists) -> PairLists:
     """The same lists, where those that are full get half of their length, and a few entries, more."""
     room, n_labels = np.diff(lists.first), lists.share.shape[1]
     full = lists.size == room
-    room = np.minimum(np.where(full, room + room // 2 + 4, room), n_labels * (n_labels - 1) // 2)
-    first, names = starts_of(room), ("a", "b", "mass", "multiplier")
-    moved = {name: moved_lists(getattr(lists, name), lists.first, first, lists.size) for name in names}
-    return lists._replace(first=first, **moved)
+    room = np.minimum(np.where(full, 2 * room + 16, room), n_labels * (n_labels - 1) // 2)
+    first, arrays = starts_of(room), {name: getattr(lists, name) for name in ("a", "b", "mass", "multiplier")}
+    return lists._replace(first=first, **moved_lists(arrays, lists.first, first, lists.size))
 
 
 @helper
@@ -74,27 +74,17 @@ def place_of_pair(n_labels, a, b):
 
 
 class Interactions(NamedTuple):
-    """Weights of pairs, symmetric, and bounds on them."""
+    """Weights of pairs, symmetric, and their sums."""
 
     table: np.ndarray  # (L, L)
-    maxima: Maxima
-    nobody: np.ndarray  # (L,) bool, False
+    rises: np.ndarray  # (L,) what all interactions > 0 of a label add
 
 
 def read_interactions(parts: LabelSets, w: np.ndarray) -> Interactions:
     n_labels = parts.labels.present.shape[1]
-    table, maxima = np.zeros((n_labels, n_labels)), new_maxima(n_labels)
+    table = np.zeros((n_labels, n_labels))
     fill_table(parts.first_pair, w, table)
-    read_maxima(maxima, table)
-    return Interactions(table, maxima, np.zeros(n_labels, np.bool_))
-
-
-@helper
-def best_unlisted(interactions, is_listed, visited):
-    """The two labels of the largest interaction > 0 of a pair that is not listed, (-1, -1) if there is none."""
-    a, b = best_pair(interactions.maxima, interactions.table, interactions.nobody, is_listed, 0.0, visited)
-    visited[1] += 1
-    return min(a, b), max(a, b)
+    return Interactions(table, np.maximum(table, 0.0).sum(axis=0))
 
 
 @kernel
@@ -107,11 +97,37 @@ def fill_table(first_pair, w, table):
             p += 1
 
 
+@kernel
+def find_set_hinges(parts, work, table, w, hinges):
+    """``hinges[i] = max_mu H_i(mu; w)`` over points of the relaxation, as :mod:`~maxmargin.inference.roof` bounds it.
+
+    The loss of the empty set is in both values that differ here, and left out.
+    """
+    rises, falls = sums_of_pairs(table)
+    shares = np.zeros(len(table))
+    for i in range(len(hinges)):
+        find_potentials(parts.labels, work, w[: parts.first_pair], i)
+        hinges[i] = relax(work.node, table, rises, falls, shares) - worth(work.node, table, parts.labels.present[i])
+
+
+@helper
+def worth(gains, table, present):
+    """The value of a set."""
+    total = 0.0
+    for a in range(len(gains)):
+        if present[a]:
+            total += gains[a]
+            for b in range(a):
+                total += table[a, b] * present[b]
+    return total
+
+
 @helper
 def change_interaction(interactions, w, first_pair, a, b, amount):
     table = interactions.table
     value = table[a, b] + amount
+    rise = max(value, 0.0) - max(table[a, b], 0.0)
+    interactions.rises[a] += rise
+    interactions.rises[b] += rise
     table[a, b], table[b, a] = value, value
     w[first_pair + place_of_pair(table.shape[0], a, b)] = value
-    lift(interactions.maxima, a, b, value)
-    lift(interactions.maxima, b, a, value)

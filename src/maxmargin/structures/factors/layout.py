@@ -45,8 +45,8 @@ class Factors(NamedTuple):
     pair_mass: np.ndarray  # (R,) q_f
 
 
-# A list that is full gets room for so many entries beyond twice its length.
-SPARE = 2
+# A list that is full gets room for so many entries beyond twice its length: with fewer, lists move every second pass.
+SPARE = 6
 
 
 @verb
@@ -109,13 +109,11 @@ def make_room(factors: Factors) -> Factors:
     slot_first = starts_of(np.diff(first)[factors.ends])
     pair_first = starts_of(2 * factors.pair_size + SPARE)
     moved = {
-        "label": (factors.first, first, factors.size),
-        "mass": (factors.first, first, factors.size),
-        "given": (factors.slot_first, slot_first, factors.size[factors.ends]),
-        "multiplier": (factors.slot_first, slot_first, factors.size[factors.ends]),
-        "tail_place": (factors.pair_first, pair_first, factors.pair_size),
-        "head_place": (factors.pair_first, pair_first, factors.pair_size),
-        "pair_mass": (factors.pair_first, pair_first, factors.pair_size),
+        ("label", "mass"): (factors.first, first, factors.size),
+        ("given", "multiplier"): (factors.slot_first, slot_first, factors.size[factors.ends]),
+        ("tail_place", "head_place", "pair_mass"): (factors.pair_first, pair_first, factors.pair_size),
     }
-    arrays = {name: moved_lists(getattr(factors, name), *given) for name, given in moved.items()}
+    arrays = dict[str, np.ndarray]()
+    for names, given in moved.items():
+        arrays |= moved_lists({name: getattr(factors, name) for name in names}, *given)
     return factors._replace(first=first, slot_first=slot_first, pair_first=pair_first, **arrays)
