@@ -56,19 +56,52 @@ REAL: dict[str, Callable[[int], Any]] = {
 }
 
 
+WINDOW = 4  # characters of a stretch of common ones
+
+
+class Characters(NamedTuple):
+    """Cantonese training sequences under each other, with characters numbered from the commonest one on."""
+
+    X: Any
+    labels: np.ndarray
+    offsets: np.ndarray
+
+
+def numbered_characters() -> Characters:
+    data = datasets.fetch_cantonese(tones=False)
+    _, labels = np.unique(np.concatenate(data.y_train), return_inverse=True)
+    number = np.argsort(np.argsort(-np.bincount(labels), kind="stable"))
+    offsets = np.concatenate([[0], np.cumsum([len(y) for y in data.y_train])])
+    return Characters(sp.vstack(data.X_train, "csr"), number[labels], offsets)
+
+
 def commonest(n_labels: int, n_train: int) -> Task:
     """Sequences of Cantonese whose characters are among the commonest."""
-    data = datasets.fetch_cantonese(tones=False)
-    characters, labels = np.unique(np.concatenate(data.y_train), return_inverse=True)
-    often = np.argsort(-np.bincount(labels), kind="stable")[:n_labels]
-    number = np.full(len(characters), -1)
-    number[often] = np.arange(len(often))
-    offsets = np.concatenate([[0], np.cumsum([len(y) for y in data.y_train])])
-    kept = [number[labels[a:b]] for a, b in pairwise(offsets)]
-    some = [i for i, y in enumerate(kept) if y.min() >= 0][:n_train]
-    X = sp.vstack([data.X_train[i] for i in some], "csr")
-    ends = np.concatenate([[0], np.cumsum([len(kept[i]) for i in some])])
-    return Task(make_chain_problem(X, ends, np.concatenate([kept[i] for i in some]), n_labels), PER_SAMPLE / len(some))
+    X, labels, offsets = numbered_characters()
+    some = [(a, b) for a, b in pairwise(offsets) if labels[a:b].max() < n_labels][:n_train]
+    places = np.concatenate([np.arange(a, b) for a, b in some])
+    return _of_places(X, labels, places, np.concatenate([[0], np.cumsum([b - a for a, b in some])]), n_labels)
+
+
+def stretches(n_labels: int, n_train: int) -> Task:
+    """Stretches of `WINDOW` characters that are among the commonest: as many, and as long, whatever the number is.
+
+    Whole sequences of common characters would be the shorter, the fewer there are.
+    """
+    X, labels, offsets = numbered_characters()
+    begins: list[int] = []
+    for a, b in pairwise(offsets):
+        while a + WINDOW <= b:
+            fits = labels[a : a + WINDOW].max() < n_labels
+            begins += [a] if fits else []
+            a += WINDOW if fits else 1
+    drawn = np.sort(np.random.default_rng(0).permutation(begins)[:n_train])
+    places = (drawn[:, None] + np.arange(WINDOW)).ravel()
+    return _of_places(X, labels, places, np.arange(len(drawn) + 1) * WINDOW, n_labels)
+
+
+def _of_places(X: Any, labels: np.ndarray, places: np.ndarray, offsets: np.ndarray, n_labels: int) -> Task:
+    return Task(make_chain_problem(X[places], offsets, labels[places], n_labels), PER_SAMPLE / (len(offsets) - 1))
 
 
 # Of synthetic chains: sequences, their length, features, features a token, labels that look alike, likely successors.
