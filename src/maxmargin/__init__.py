@@ -1,6 +1,6 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
-from . import datasets, metrics, solvers, structures
+from . import datasets, formats, metrics, solvers, structures
 from .compilation import compile_models
 from .estimators import (
     Bipartite,
@@ -23,7 +23,7 @@ from .estimators import (
     lam_grid,
     regularization_path,
 )
-from .features import DictEncoder, DictHasher
+from .features import DictEncoder, DictHasher, IndexEncoder, TemplateEncoder
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -39,12 +39,14 @@ __all__ = [
     "Graph",
     "GraphCRF",
     "GraphSVM",
+    "IndexEncoder",
     "MatchingSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
     "MultilabelSVM",
     "PoseSVM",
     "Proposals",
+    "TemplateEncoder",
     "TransitionMask",
     "Tree",
     "TreeCRF",
@@ -52,6 +54,7 @@ __all__ = [
     "bio_mask",
     "compile_models",
     "datasets",
+    "formats",
     "lam_grid",
     "metrics",
     "regularization_path",

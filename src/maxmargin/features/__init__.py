@@ -2,6 +2,8 @@
 
 from .encoder import DictEncoder
 from .hasher import DictHasher
+from .indices import IndexEncoder
+from .template_encoder import TemplateEncoder
 from .tokens import LISTS, Coded, are_attributes
 
-__all__ = ["LISTS", "Coded", "DictEncoder", "DictHasher", "are_attributes"]
+__all__ = ["LISTS", "Coded", "DictEncoder", "DictHasher", "IndexEncoder", "TemplateEncoder", "are_attributes"]

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,10 +40,10 @@ class Column(NamedTuple):
         return found
 
 
-def column(strings: Sequence[str]) -> Column:
-    """Encode one string a token; the empty string stands for no value."""
-    values = sorted(set(strings) - {""})
-    codes = {value: code for code, value in enumerate(values)} | {"": -1}
+def column(strings: Sequence[Any], nothing: Any = "") -> Column:
+    """Encode one string a token, values sorted; the empty string stands for no value."""
+    values = sorted(set(strings) - {nothing})
+    codes = {value: code for code, value in enumerate(values)} | {nothing: -1}
     encoded = np.fromiter(map(codes.__getitem__, strings), dtype=np.int64, count=len(strings))
     return Column(np.array(values, dtype=object), encoded)
 
@@ -190,20 +190,19 @@ class _Reader:
             raise FileFormatError(f"{_counted(found)}, but line {first} has {expected}", self.name, line)
 
     def column(self, strings: Sequence[bytes], of_tokens: np.ndarray, told: np.ndarray) -> Column:
-        numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
-        codes = np.fromiter(map(numbers.__getitem__, strings), np.int64, len(strings))
+        coded = column(strings, nothing=b"")
+        codes = coded.codes[of_tokens]
         try:
-            values = [value.decode("utf-8") for value in numbers]
+            values = [value.decode("utf-8") for value in coded.values]
         except UnicodeDecodeError:
-            self.refuse_bytes(list(numbers), codes[of_tokens], told)
-        kept = np.array([value != "" for value in values])
-        renumbered = np.where(kept, np.cumsum(kept) - 1, -1)
-        return Column(np.array([value for value in values if value], dtype=object), renumbered[codes][of_tokens])
+            self.refuse_bytes(coded.values, codes, told)
+        return Column(np.array(values, dtype=object), codes)
 
-    def refuse_bytes(self, values: list[bytes], codes: np.ndarray, told: np.ndarray) -> None:
+    def refuse_bytes(self, values: np.ndarray, codes: np.ndarray, told: np.ndarray) -> None:
         """Name the first line whose value is not UTF-8."""
-        for at in range(len(codes)):
-            decoded(values[codes[at]], self.name, 1 + int(np.flatnonzero(told)[at]))
+        lines = np.flatnonzero(told) + 1
+        for line, code in zip(lines.tolist(), codes.tolist(), strict=True):
+            decoded(values[code], self.name, line)
 
     def check_labels(self, last: Column, told: np.ndarray) -> None:
         if (last.codes < 0).any():
