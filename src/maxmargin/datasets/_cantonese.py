@@ -133,13 +133,14 @@ def fetch_cantonese(
     splits = _read(arrays).splits(n_train)
     spoken = {name: names[of_syllable[split.syllables]] for name, split in splits.items()}
     tokens = {
-        name: attributes.Tokens({"syllable": column(spoken[name])}, split.offsets) for name, split in splits.items()
+        name: attributes.Tokens({"syllable": column(spoken[name])}, split.offsets).with_ends()
+        for name, split in splits.items()
     }
     templates = [*(attributes.window("syllable", (offset,)) for offset in range(-window, window + 1)), *attributes.ENDS]
-    encoder = attributes.AttributeEncoder.learn(templates, tokens["train"].with_ends(), min_count=1)
+    encoder = attributes.AttributeEncoder.learn(templates, tokens["train"], min_count=1)
     data = Bunch(feature_names=encoder.names(), DESCR=_CANTONESE_DESCR)
     for name, split in splits.items():
-        data[f"X_{name}"] = encoder.encode(tokens[name].with_ends())
+        data[f"X_{name}"] = encoder.encode(tokens[name])
         data[f"syllables_{name}"] = split.cut(spoken[name])
     return _with_characters(data, splits, arrays["char_table"])
 

@@ -28,8 +28,8 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
     templates : str or list of str, default="full"
         "full": words and other columns in a window, and what can be read off words: case, shape, beginnings and ends;
         "window": the window alone; or lines in the language of CRF++.
-    min_count : int, default=1
-        Features with fewer occurrences in training have no column.
+    min_count : int, default=2
+        Features with fewer occurrences in training have no column: most that occur once never occur again.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from maxmargin import TemplateEncoder
-    >>> encoder = TemplateEncoder(["U:w=%x[0,0]", "U:before|end=%x[-1,0]|%suffix2[0,0]"])
+    >>> encoder = TemplateEncoder(["U:w=%x[0,0]", "U:before|end=%x[-1,0]|%suffix2[0,0]"], min_count=1)
     >>> rows = encoder.fit_transform([["the", "cat"], ["a", "cat"]])
     >>> encoder.get_feature_names_out().tolist()
     ['w=a', 'w=cat', 'w=the', 'before|end=a|at', 'before|end=the|at', 'before|end=_B-1|he']
@@ -63,7 +63,7 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
     vocabularies_: list[list[str]]
     stages_: list[list[np.ndarray]]
 
-    def __init__(self, templates: str | Sequence[str] = "full", *, min_count: int = 1):
+    def __init__(self, templates: str | Sequence[str] = "full", *, min_count: int = 2):
         self.templates = templates
         self.min_count = min_count
 

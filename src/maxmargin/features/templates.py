@@ -109,18 +109,8 @@ def full_templates(n_columns: int) -> list[str]:
     lines = window_templates(n_columns)
     lines += _windows("lower", "lower", 0, *_spans(1, -1, 1))
     lines += _windows("shape", "shape", 0, *_spans(1, -1, 1))
-    for view in (
-        "prefix1",
-        "prefix2",
-        "prefix3",
-        "prefix4",
-        "suffix1",
-        "suffix2",
-        "suffix3",
-        "suffix4",
-        "capital",
-        "digit",
-    ):
+    affixes = [f"{end}{n}" for end in ("prefix", "suffix") for n in range(1, 5)]
+    for view in (*affixes, "capital", "digit"):
         lines += _windows(view, view, 0, range(1))
     return lines
 
