@@ -1,6 +1,6 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
-from . import datasets, metrics, solvers, structures
+from . import datasets, metrics, persistence, solvers, structures
 from .compilation import compile_models
 from .estimators import (
     Bipartite,
@@ -24,6 +24,7 @@ from .estimators import (
     regularization_path,
 )
 from .features import DictEncoder, DictHasher
+from .persistence import load
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -53,7 +54,9 @@ __all__ = [
     "compile_models",
     "datasets",
     "lam_grid",
+    "load",
     "metrics",
+    "persistence",
     "regularization_path",
     "solvers",
     "structures",
