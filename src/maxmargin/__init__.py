@@ -1,6 +1,6 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
-from . import datasets, formats, metrics, solvers, structures
+from . import datasets, formats, metrics, persistence, solvers, structures
 from .compilation import compile_models
 from .estimators import (
     Bipartite,
@@ -24,6 +24,7 @@ from .estimators import (
     regularization_path,
 )
 from .features import DictEncoder, DictHasher, IndexEncoder, TemplateEncoder
+from .persistence import load
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -56,7 +57,9 @@ __all__ = [
     "datasets",
     "formats",
     "lam_grid",
+    "load",
     "metrics",
+    "persistence",
     "regularization_path",
     "solvers",
     "structures",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 
 from .._parameters import check_verbose, count_threads
+from ..persistence import save
 from ..solvers import Record, Result, Solver
 from ..solvers.report import certificate_html, certificate_rows
 from ..solvers.tolerance import Goal, as_goal
@@ -196,6 +198,20 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self : estimator
         """
         return super().set_callbacks(*map(as_callback, callbacks))
+
+    def save(self, path: str | os.PathLike) -> Self:
+        """Write the model to a file that `maxmargin.load` reads, on any machine, without running code from it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; a file that is there is replaced when the new one is complete.
+
+        Returns
+        -------
+        self : estimator
+        """
+        return save(self, path)
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, and the certificate of a fitted model."""

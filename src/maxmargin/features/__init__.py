@@ -1,5 +1,6 @@
 """Features of tokens as people write them, made sparse rows."""
 
+from . import stored  # noqa: F401  (says what of it may be in model files)
 from .encoder import DictEncoder
 from .hasher import DictHasher
 from .indices import IndexEncoder

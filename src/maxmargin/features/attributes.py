@@ -121,6 +121,18 @@ class AttributeEncoder:
             stage.append(_known(keys, bound, min_count))
         return cls(templates, vocabularies, stages)
 
+    def check(self) -> None:
+        """Refuse keys that no attribute can have: they may come from anywhere."""
+        for template, stages in zip(self._templates, self.stages, strict=True):
+            if not all(isinstance(keys, np.ndarray) and keys.dtype == np.int64 and keys.ndim == 1 for keys in stages):
+                raise ValueError("keys of features are not arrays of integers")
+            bounds = [bound for _, bound in _bounds([self._base(template, one) for one in template.readings], stages)]
+            if len(bounds) != len(stages):
+                raise ValueError("there are not as many lists of keys as a template needs")
+            for keys, bound in zip(stages, bounds, strict=True):
+                if len(keys) and (keys[0] < 0 or keys[-1] >= bound or np.any(keys[1:] <= keys[:-1])):
+                    raise ValueError("keys of features are not ascending, or too large")
+
     @property
     def n_attributes(self) -> int:
         return int(self._first_ids[-1])
@@ -186,7 +198,7 @@ class AttributeEncoder:
         *folds, keys = stages
         names = np.full(len(keys), template.texts[-1], dtype=object)
         bases = [self._base(template, reading) for reading in template.readings]
-        folded = _folded(bases, folds)
+        folded = {at: known for (at, _), known in zip(_bounds(bases, folds), folds, strict=False)}
         for i in reversed(range(len(bases))):
             keys, digits = np.divmod(keys, bases[i])
             names = template.texts[i] + self._strings(template.readings[i])[digits] + names
@@ -198,15 +210,15 @@ class AttributeEncoder:
         return np.array([*self._vocabularies[reading.column], *beyond], dtype=object)
 
 
-def _folded(bases: list[int], folds: list[np.ndarray]) -> dict[int, np.ndarray]:
-    """The keys that were numbered anew, by the reading before which that was."""
-    bound, found = 1, dict[int, np.ndarray]()
+def _bounds(bases: list[int], stages: list[np.ndarray]) -> list[tuple[int, int]]:
+    """Before which readings keys are numbered anew, and what they are below there; and so at the end."""
+    bound, found = 1, list[tuple[int, int]]()
     for i, base in enumerate(bases):
         if bound > LARGEST // base:
-            found[i] = folds[len(found)]
-            bound = len(found[i])
+            found.append((i, bound))
+            bound = len(stages[len(found) - 1]) if len(found) <= len(stages) else 1
         bound *= base
-    return found
+    return [*found, (len(bases), bound)]
 
 
 def _known(keys: np.ndarray, bound: int, min_count: int) -> np.ndarray:

@@ -26,6 +26,7 @@ from .tables import UNKNOWN, UNSURE, fill_table, look_up, new_table, number_hash
 from .tokens import Coded, Keys, feature_of, flat_tokens, read_tokens
 
 TABLES = ("_table_of_names", "_table_of_pairs")  # of hashes that another process would not know
+WITHOUT = "_n_without_table"  # how many keys were looked up before there was one
 
 
 class DictEncoder(TokenEncoder):
@@ -165,6 +166,8 @@ class DictEncoder(TokenEncoder):
 
     def _columns(self, keys: Keys) -> tuple[np.ndarray, np.ndarray]:
         columns = np.empty(keys.n, np.int32)
+        if self._can_wait(keys):
+            return looked_at(list(enumerate(keys)), self.separator).filled_in(columns, self.vocabulary_)
         look_up(self._table_of(keys.paired), keys.hashes(), columns)
         unseen = columns < 0
         is_sure = keys.is_sure  # of such a key it says: there is no column
@@ -183,6 +186,13 @@ class DictEncoder(TokenEncoder):
             self.__dict__[name] = table
         return self.__dict__[name]
 
+    def _can_wait(self, keys: Keys) -> bool:
+        """Whether to look keys up one by one, by their names: a table pays after as many as there are features."""
+        if TABLES[keys.paired] in self.__dict__:
+            return False
+        n = self.__dict__[WITHOUT] = self.__dict__.get(WITHOUT, 0) + keys.n
+        return n < len(self.vocabulary_)
+
     def _pairs(self) -> dict[tuple, int]:
         known = dict(self._oddly_named)
         for name, column in self.vocabulary_.items():
@@ -190,11 +200,11 @@ class DictEncoder(TokenEncoder):
         return known
 
     def _forget_tables(self) -> None:
-        for name in TABLES:
+        for name in (*TABLES, WITHOUT):
             self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in TABLES}
+        return {name: value for name, value in super().__getstate__().items() if name not in (*TABLES, WITHOUT)}
 
 
 class Looked(NamedTuple):

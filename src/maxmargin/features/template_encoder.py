@@ -113,7 +113,7 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
         if len(sentences.columns) != self.n_columns_:
             raise ValueError(f"X has {len(sentences.columns)} columns, but those of fit had {self.n_columns_}")
         tokens = viewed(sentences, parse_templates(self.templates_))
-        nodes, edges = self._ready()
+        nodes, edges = self.encoders()
         rows = nodes.encode(tokens)
         if not edges.n_attributes:
             return rows
@@ -134,7 +134,7 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
             Strings, as objects.
         """
         check_is_fitted(self)
-        return self._ready()[0].names()
+        return self.encoders()[0].names()
 
     def edge_feature_names(self) -> np.ndarray:
         """Give the names of the features of transitions.
@@ -145,7 +145,7 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
             Strings, as objects.
         """
         check_is_fitted(self)
-        return self._ready()[1].names()
+        return self.encoders()[1].names()
 
     def _lines(self, n_columns: int) -> list[str]:
         if not isinstance(self.templates, str):
@@ -155,7 +155,7 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"templates must be a list of lines or one of {known}, got {self.templates!r}")
         return BUILT_IN[self.templates](n_columns)
 
-    def _ready(self) -> tuple[AttributeEncoder, AttributeEncoder]:
+    def encoders(self) -> tuple[AttributeEncoder, AttributeEncoder]:
         """Encoders of features of labels and of transitions, made when first wanted."""
         if "_encoders" not in self.__dict__:
             templates = parse_templates(self.templates_)

@@ -1,6 +1,9 @@
 """Solvers: they ask a problem for loss-augmented argmaxes and certify how far from optimal they stopped."""
 
-from . import diagnostics
+from . import (
+    diagnostics,
+    stored,  # noqa: F401  (says what of it may be in model files)
+)
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe
 from .catalyst import Catalyst
