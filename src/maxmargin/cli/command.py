@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from . import compile, demo, evaluate, fit, inspect, path, predict
@@ -78,7 +78,5 @@ def _reason(error: OSError) -> str:
 
 def _leave_stdout() -> None:
     """What is still to be written at exit goes nowhere."""
-    try:
+    with suppress(OSError, ValueError):  # not a file at all
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # not a file at all
-        pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from .messages import OK, UsageError
@@ -14,9 +15,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate",
         help="scores of predictions: accuracy, entity F1 by type",
-        description="Compare predictions with the truth: those of a column file whose last two columns are the true and "
-        "the predicted label, as predict writes it; or those of a model for a file. Entities are counted as the CoNLL "
-        "script conlleval does.",
+        description="Compare predictions with the truth: those of a column file whose last two columns are the true "
+        "and the predicted label, as predict writes it; or those of a model for a file. Entities are counted as the "
+        "CoNLL script conlleval does.",
     )
     parser.add_argument(
         "files", nargs="+", metavar="[MODEL] FILE", help="a file with predictions, or a model and a file with labels"
@@ -76,17 +77,18 @@ def report(truth: Any, predicted: Any) -> Iterator[str]:
     if issparse(truth):
         yield from set_rows(truth, predicted)
         return
-    flat = [np.hstack(labels) if isinstance(labels, list) else np.asarray(labels) for labels in (truth, predicted)]
-    right = flat[0] == flat[1]
-    unit = "tokens" if isinstance(truth, list) else "samples"
-    if isinstance(truth, list):
-        lengths = np.cumsum([0, *map(len, truth)])
-        whole_right = sum(bool(right[a:b].all()) for a, b in zip(lengths[:-1], lengths[1:], strict=True))
-        yield f"{len(truth):,} sequences, {whole_right / len(truth):.2%} all right"
-    yield f"{len(right):,} {unit}, accuracy {right.mean():.2%}"
-    labels = np.unique(np.concatenate(flat)).tolist()
+    sequential = isinstance(truth, list)
+    flat_truth, flat_predicted = (np.hstack(each) if sequential else np.asarray(each) for each in (truth, predicted))
+    right = flat_truth == flat_predicted
+    if sequential:
+        bounds = np.cumsum([0, *map(len, truth)])
+        all_right = sum(bool(right[a:b].all()) for a, b in pairwise(bounds))
+        yield f"{len(truth):,} sequences, {all_right / len(truth):.2%} all right"
+    yield f"{len(right):,} {'tokens' if sequential else 'samples'}, accuracy {right.mean():.2%}"
+    labels = np.unique(np.concatenate([flat_truth, flat_predicted])).tolist()
     yield ""
-    yield from chunk_rows(truth, predicted) if names_chunks(labels) else label_rows(*flat, labels)
+    in_chunks = sequential and names_chunks(labels)
+    yield from chunk_rows(truth, predicted) if in_chunks else label_rows(flat_truth, flat_predicted, labels)
 
 
 HEAD = f"{'':<16}{'precision':>10}{'recall':>10}{'F1':>10}{'true':>10}{'predicted':>11}{'right':>10}"

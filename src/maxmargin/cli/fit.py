@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
         description="Learn from a file and write a model file. Ctrl-C stops and writes the model reached so far, with "
         "its gap; twice, it breaks off.",
     )
-    parser.add_argument("file", metavar="TRAIN", help="the file to learn from, which may be gzipped; - is standard input")
+    parser.add_argument("file", metavar="TRAIN", help="what to learn from, gzipped or not; - is standard input")
     parser.add_argument("--output", "-o", required=True, metavar="MODEL", help="the model file")
     add_reading(parser)
     add_features(parser)
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     for complaint in (cannot_write(arguments.output), arguments.plot and cannot_draw(arguments.plot)):
         if complaint:
             raise UsageError(complaint)
-    from .kinds import KINDS
+    from .kinds import KINDS, n_features
     from .models import new_model, save
 
     kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
@@ -54,10 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     data = kind.read(arguments.file, arguments)
     teller.tell(f"{arguments.file}: {data.summary}")
     rows = encoder.fit_transform(data.X)
-    n_features = len(encoder.get_feature_names_out())
-    if not n_features:
+    if not n_features(rows):
         raise ValueError(f"{arguments.file}: no feature occurs often enough; lower --min-count")
-    teller.tell(f"{n_features:,} features")
+    teller.tell(f"{n_features(rows):,} features")
     model.fit(rows, data.y)
     teller.tell(f"{len(model.classes_):,} labels learned, lam {model.lam_:.3g}")
     save(encoder, model, arguments.output)

@@ -22,7 +22,9 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--top", type=whole(0, 10**6), default=5, metavar="N", help="features a label, and transitions (default: 5)"
     )
-    parser.add_argument("--label", action="append", metavar="NAME", help="only of this label; may be given more than once")
+    parser.add_argument(
+        "--label", action="append", metavar="NAME", help="only of this label; may be given more than once"
+    )
     parser.set_defaults(run=run)
 
 

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from ..estimators import ChainCRF, ChainSVM, MulticlassSVM, MultilabelSVM
 from ..features import DictEncoder, IndexEncoder, TemplateEncoder
+from ..features.templates import parse_templates
 from ..formats import FileFormatError, read_attributes, read_columns, read_multilabel, read_svmhmm, read_svmlight
 from ..formats.source import decoded, name_of, numbered_lines
-from ..features.templates import parse_templates
 from .messages import UsageError
 
 MOST_LABELS = 100_000
@@ -175,13 +175,23 @@ class LabelSets(Numbered):
 
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Columns(), Attributes(), Sequences(), Classes(), LabelSets())}
-ENCODERS = {TemplateEncoder: ("columns",), DictEncoder: ("crfsuite",), IndexEncoder: ("svmhmm", "svmlight", "multilabel")}
+ENCODERS: dict[Any, tuple[str, ...]] = {
+    TemplateEncoder: ("columns",),
+    DictEncoder: ("crfsuite",),
+    IndexEncoder: ("svmhmm", "svmlight", "multilabel"),
+}
 
 
 def kind_of(encoder: Any, model: Any) -> Kind | None:
     """The kind of files that a fitted model is for."""
     kinds = (KINDS[name] for name in ENCODERS.get(type(encoder), ()))
     return next((kind for kind in kinds if type(model) in kind.models.values()), None)
+
+
+def n_features(rows: Any) -> int:
+    """How many columns encoded samples have."""
+    first = rows[0] if isinstance(rows, list) else rows
+    return (first[0] if isinstance(first, tuple) else first).shape[1]
 
 
 def given(**options: Any) -> dict[str, Any]:

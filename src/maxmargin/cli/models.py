@@ -37,7 +37,7 @@ def new_model(kind: Kind, arguments: argparse.Namespace, **more: Any) -> Any:
     for name in options:
         if name not in known:
             option = names.get(name, name.replace("_", "-"))
-            raise UsageError(f"--{option} is not for {made.__name__}, the model of --format {kind.name} --model {arguments.model}")
+            raise UsageError(f"--{option} is not for {made.__name__}, the {arguments.model} of --format {kind.name}")
     return made(**options)
 
 
@@ -58,6 +58,7 @@ def load(path: str) -> Fitted:
     steps = [step for _, step in getattr(loaded, "steps", [])]
     kind = kind_of(*steps) if len(steps) == 2 else None
     if kind is None:
-        what = type(loaded).__name__
-        raise ValueError(f"{path}: a {what} that reads no files: the command takes models that maxmargin fit has written")
-    return Fitted(*steps, kind)
+        what = f"a {type(loaded).__name__} by itself" if not steps else "a pipeline of other parts"
+        raise ValueError(f"{path}: {what}, but the command takes what maxmargin fit has written")
+    encoder, model = steps
+    return Fitted(encoder, model, kind)

@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
         description="Follow the models from large lam to small, each certified to be near the optimum, score them on "
         "held-out data, and keep the best. lam here is that of the plain objective.",
     )
-    parser.add_argument("file", metavar="TRAIN", help="the file to learn from, which may be gzipped; - is standard input")
+    parser.add_argument("file", metavar="TRAIN", help="what to learn from, gzipped or not; - is standard input")
     held = parser.add_mutually_exclusive_group()
     held.add_argument("--dev", metavar="FILE", help="the held-out data")
     held.add_argument(
@@ -42,24 +42,25 @@ def run(arguments: argparse.Namespace) -> int:
         if complaint:
             raise UsageError(complaint)
     from ..estimators import regularization_path
-    from .kinds import KINDS
+    from .kinds import KINDS, n_features
     from .models import new_model, save
 
     kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
     model, encoder = new_model(kind, arguments), kind.encoder(arguments)
     data = kind.read(arguments.file, arguments)
     rows, y = encoder.fit_transform(data.X), data.y
-    teller.tell(f"{arguments.file}: {data.summary}, {len(encoder.get_feature_names_out()):,} features")
+    teller.tell(f"{arguments.file}: {data.summary}, {n_features(rows):,} features")
     if arguments.dev:
         dev = kind.read(arguments.dev, arguments)
-        held = encoder.transform(dev.X), dev.y
+        held_rows, held_y = encoder.transform(dev.X), dev.y
     else:
-        rows, y, *held = split(rows, y, arguments.held_out, arguments.seed)
+        rows, y, held_rows, held_y = split(rows, y, arguments.held_out, arguments.seed)
     path = regularization_path(model, rows, y, eps=arguments.eps, lam_min=arguments.lam_min)
-    best = path.select(*held)
+    best = path.select(held_rows, held_y)
+    scores = path.scores if path.scores is not None else []
     teller.tell(f"{len(path)} models, {path.passes.sum():.4g} passes")
     print(f"{'lam':>12}{'gap':>12}{'held-out':>12}")
-    for lam, gap, score in zip(path.breakpoints, path.gaps, path.scores, strict=True):
+    for lam, gap, score in zip(path.breakpoints, path.gaps, scores, strict=True):
         print(f"{lam:>12.4g}{gap:>12.3g}{score:>12.4f}{'  best' if lam == best.lam else ''}")
     print(f"{path.ended}; every lam from {path.lam_end:.4g} on is within {path.worst_relative_gap:.3g} of its optimum")
     if arguments.output:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..persistence import storable
@@ -48,12 +50,12 @@ def check_templates(encoder: TemplateEncoder, values: bool) -> None:
     if all(one is None for one in state):
         return  # not fitted
     n_columns, lines, vocabularies, stages = state
-    texts = [lines, *vocabularies] if isinstance(vocabularies, list) else [None]
+    texts: list[Any] = [lines, *vocabularies] if isinstance(vocabularies, list) else [None]
     if not all(isinstance(some, list) and all(isinstance(one, str) for one in some) for some in texts):
         raise ValueError("templates and vocabularies are no lists of strings")
     if type(n_columns) is not int or len(vocabularies) != n_columns:
         raise ValueError("there are not as many vocabularies as columns")
-    templates = parse_templates(lines, n_columns)
+    templates = parse_templates(encoder.templates_, n_columns)
     if not isinstance(stages, list) or len(stages) != len(templates.nodes) + len(templates.edges):
         raise ValueError("there are not as many lists of features as templates")
     for some in encoder.encoders():

@@ -28,6 +28,7 @@ from .ending import (
     is_nothing,
 )
 from .engine import Engine, State
+from .forecast import in_words, seconds_left
 from .objective import Certified
 from .progress import progress
 from .result import Record, Result, Status, history_of, row_of
@@ -148,7 +149,9 @@ class _Run:
                 return Status.INTERRUPTED
             last = self.last_record
             goal = limits.goal.at(last.primal)
-            bar.set_postfix_str(f"{last.effective_passes:.0f} with certificates, gap {last.gap:.2e} (goal {goal:.0e})")
+            left = in_words(seconds_left(self.rows, goal)) if last.gap > goal else ""
+            state = f"{last.effective_passes:.0f} with certificates, gap {last.gap:.2e} (goal {goal:.0e}){left}"
+            bar.set_postfix_str(state)
             if last.gap <= goal:
                 return Status.CONVERGED
             if interrupt.seen:
