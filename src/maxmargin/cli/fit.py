@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
         tol=arguments.tol,
         class_weight="balanced" if arguments.balanced else None,
     )
-    encoder = kind.encoder(arguments)
     data = kind.read(arguments.file, arguments)
     teller.tell(f"{arguments.file}: {data.summary}")
+    encoder = kind.encoder(arguments, data)
     rows = encoder.fit_transform(data.X)
     if not n_features(rows):
         raise ValueError(f"{arguments.file}: no feature occurs often enough; lower --min-count")

@@ -35,9 +35,15 @@ class Kind(ABC):
     models: dict[str, type]
     is_sequential = True
 
+    def check_options(self, arguments: argparse.Namespace) -> None:
+        """Refuse options that mean nothing here: files that come with features need no templates."""
+        for option in ("template", "features"):
+            if getattr(arguments, option) is not None:
+                raise UsageError(f"--{option} is for --format columns: files of --format {self.name} have features")
+
     @abstractmethod
-    def encoder(self, arguments: argparse.Namespace) -> Any:
-        """What makes rows of what is read, unfitted."""
+    def encoder(self, arguments: argparse.Namespace, data: Data) -> Any:
+        """What makes rows of what was read, unfitted."""
 
     @abstractmethod
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
@@ -58,7 +64,7 @@ class Kind(ABC):
 
     def shown(self, labels: Any) -> Sequence[str]:
         """Labels as text, those of one sample."""
-        return [str(label) for label in np.asarray(labels).tolist()]
+        return [str(label) for label in np.atleast_1d(labels).tolist()]
 
 
 class Columns(Kind):
@@ -66,12 +72,14 @@ class Columns(Kind):
 
     name, models = "columns", {"svm": ChainSVM, "crf": ChainCRF}
 
-    def encoder(self, arguments: argparse.Namespace) -> TemplateEncoder:
+    def check_options(self, arguments: argparse.Namespace) -> None:
         if arguments.template is not None and arguments.features is not None:
             raise UsageError("--template and --features exclude each other")
+
+    def encoder(self, arguments: argparse.Namespace, data: Data) -> TemplateEncoder:
         templates = arguments.features or "full"
         if arguments.template is not None:
-            templates = read_templates(arguments.template)
+            templates = read_templates(arguments.template, len(data.X.columns))
         return TemplateEncoder(templates, **given(min_count=arguments.min_count))
 
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
@@ -109,8 +117,7 @@ class Attributes(Kind):
 
     name, models = "crfsuite", {"svm": ChainSVM, "crf": ChainCRF}
 
-    def encoder(self, arguments: argparse.Namespace) -> DictEncoder:
-        no_templates(arguments)
+    def encoder(self, arguments: argparse.Namespace, data: Data) -> DictEncoder:
         return DictEncoder(**given(min_count=arguments.min_count))
 
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
@@ -121,10 +128,12 @@ class Attributes(Kind):
 class Numbered(Kind):
     """Files of numbered features."""
 
-    def encoder(self, arguments: argparse.Namespace) -> IndexEncoder:
-        no_templates(arguments)
+    def check_options(self, arguments: argparse.Namespace) -> None:
+        super().check_options(arguments)
         if arguments.min_count is not None:
             raise UsageError(f"--min-count is for features that have names, not for --format {self.name}")
+
+    def encoder(self, arguments: argparse.Namespace, data: Data) -> IndexEncoder:
         return IndexEncoder()
 
 
@@ -199,15 +208,9 @@ def given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def no_templates(arguments: argparse.Namespace) -> None:
-    for option in ("template", "features"):
-        if getattr(arguments, option) is not None:
-            raise UsageError(f"--{option} is for --format columns: files of --format {arguments.format} have features")
-
-
-def read_templates(source: str) -> list[str]:
+def read_templates(source: str, n_columns: int) -> list[str]:
     """The lines of a template file, checked."""
     name = name_of(source)
     lines = [decoded(line, name, number) for number, line in numbered_lines(source)]
-    parse_templates(lines, name=name)
+    parse_templates(lines, n_columns, name)
     return lines

@@ -18,7 +18,8 @@ class Fitted(NamedTuple):
 
 
 def new_model(kind: Kind, arguments: argparse.Namespace, **more: Any) -> Any:
-    """The estimator that the options ask for, unfitted."""
+    """The estimator that the options ask for, unfitted; or what is wrong with these."""
+    kind.check_options(arguments)
     if arguments.model not in kind.models:
         raise UsageError(f"--model {arguments.model} is for sequences, not for --format {kind.name}")
     made = kind.models[arguments.model]

@@ -46,8 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
     from .models import new_model, save
 
     kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
-    model, encoder = new_model(kind, arguments), kind.encoder(arguments)
+    model = new_model(kind, arguments)
     data = kind.read(arguments.file, arguments)
+    encoder = kind.encoder(arguments, data)
     rows, y = encoder.fit_transform(data.X), data.y
     teller.tell(f"{arguments.file}: {data.summary}, {n_features(rows):,} features")
     if arguments.dev:
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows, y, held_rows, held_y = split(rows, y, arguments.held_out, arguments.seed)
     path = regularization_path(model, rows, y, eps=arguments.eps, lam_min=arguments.lam_min)
     best = path.select(held_rows, held_y)
-    scores = path.scores if path.scores is not None else []
+    scores: Any = path.scores
     teller.tell(f"{len(path)} models, {path.passes.sum():.4g} passes")
     print(f"{'lam':>12}{'gap':>12}{'held-out':>12}")
     for lam, gap, score in zip(path.breakpoints, path.gaps, scores, strict=True):

@@ -46,7 +46,7 @@ def check_indices(encoder: IndexEncoder, values: bool) -> None:
 
 def check_templates(encoder: TemplateEncoder, values: bool) -> None:
     """Templates can be read, and the keys of features are such as they have."""
-    state = [vars(encoder).get(name) for name in TEMPLATE_STATE]
+    state: list[Any] = [vars(encoder).get(name) for name in TEMPLATE_STATE]
     if all(one is None for one in state):
         return  # not fitted
     n_columns, lines, vocabularies, stages = state
