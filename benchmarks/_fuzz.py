@@ -1,4 +1,5 @@
-"""Damaged and forged model files by the thousand, in a process of its own: whatever happens to it is an answer.
+"""Damaged and forged model files by the thousand, CRFsuite's own among them, in a process of its own: whatever happens
+to it is an answer.
 
 Kernels run interpreted, so that what reads outside of an array is seen. Run: python -m benchmarks._fuzz HOW_MANY
 """
@@ -18,6 +19,7 @@ from typing import Any
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 
+from maxmargin import ChainCRF
 from maxmargin.compilation.recipes import QUESTIONS, RECIPES
 from maxmargin.persistence import ModelFileError, load
 
@@ -36,10 +38,10 @@ def answers(model: Any, X: Any) -> str:
     return repr([getattr(model, name)(X, *given) for name, given in QUESTIONS.items() if hasattr(model, name)])
 
 
-def outcome(path: Path, judge: Callable[[Any], str]) -> str:
+def outcome(path: Path, judge: Callable[[Any], str], read: Callable[[Path], Any] = load) -> str:
     """What became of a file: refused, or what the judge says of the model in it."""
     try:
-        return judge(load(path))
+        return judge(read(path))
     except ModelFileError:
         return "refused"
     except Exception as error:
@@ -70,6 +72,22 @@ def fuzz(model: Any, X: Any, n: int, rng: random.Random, path: Path) -> dict[str
     return found
 
 
+def fuzz_crfsuite(n: int, rng: random.Random, path: Path) -> Counter[str]:
+    """So many damaged files of CRFsuite's, which have no checksums: some may be read as another model."""
+    import pycrfsuite
+
+    X = [[{"w": rng.choice("abcdef"), "t": str(t)} for t in range(4)] for _ in range(10)]
+    trainer = pycrfsuite.Trainer(verbose=False, params={"max_iterations": 5})
+    for x in X:
+        trainer.append(pycrfsuite.ItemSequence(x), [token["w"].upper() for token in x])
+    trainer.train(str(path))
+    data, found = path.read_bytes(), Counter[str]()
+    for _ in range(n):
+        path.write_bytes(damaged(data, rng))
+        found[outcome(path, lambda model: answered(model, X), ChainCRF.from_crfsuite)] += 1
+    return found
+
+
 def main() -> None:
     each, total = int(sys.argv[1]) // len(KINDS), {"damaged": Counter[str](), "forged": Counter[str]()}
     warnings.simplefilter("ignore")
@@ -81,6 +99,7 @@ def main() -> None:
             found = fuzz(fit(case), case.X, each, random.Random(seed), Path(folder, "model.npz"))
             for how, counts in found.items():
                 total[how] += counts
+        total["CRFsuite's, damaged"] = fuzz_crfsuite(each * len(KINDS), random.Random(0), Path(folder, "crfsuite"))
         print(json.dumps({**total, "bytes": peak_bytes() - before}))
 
 
