@@ -80,6 +80,17 @@ def test_serving_runs(monkeypatch, capsys):
 
 
 @needs_data
+def test_model_files_run(monkeypatch, capsys):
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.setattr(datasets, "fetch_conll2000", sliced(datasets.fetch_conll2000, 40))
+    module = importlib.import_module("benchmarks.model_files")
+    monkeypatch.setattr(module, "FEW_FILES", 10)
+    monkeypatch.setattr(module, "STEPS", dict.fromkeys(module.STEPS, ("", "", "")))  # of processes that do nothing
+    assert_runs("model_files", module, monkeypatch, capsys)
+
+
+@needs_data
 def test_crf_runs(monkeypatch, capsys):
     pytest.importorskip("pycrfsuite")
     monkeypatch.syspath_prepend(ROOT)

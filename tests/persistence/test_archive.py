@@ -79,3 +79,45 @@ def test_nothing_may_be_hidden_between_entries(where, path):
     path.write_bytes(data[:at] + hidden + data[at:])
     with pytest.raises(ModelFileError):
         Archive(path)
+
+
+def test_entries_may_not_overlap(path):
+    """Two names for the same bytes: the zip bomb that needs no compression."""
+    write(path, x=np.arange(3.0), y=np.arange(3.0))
+    data = bytearray(path.read_bytes())
+    first, second = (data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + k) for k in (1, 100))
+    at = first + 42  # of a directory record: where its entry begins
+    data[second + 42 : second + 46] = data[at : at + 4]
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match="where the one before ends"):
+        Archive(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }" + b" " * 65_000 + b"\n",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (" + b"3," * 30_000 + b"), }\n",
+        b"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }\n",
+        b"{'descr': '<f8', 'fortran_order': True, 'shape': (3,), }\n",
+        b"__import__('os').system('touch was-here')\n",
+        b"",
+    ],
+)
+def test_headers_of_arrays_are_compared_not_believed(header, path):
+    npy = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + np.arange(3.0).tobytes()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("x.npy"), npy)
+    with pytest.raises(ModelFileError, match=r"no array of numbers|should hold|has not the size"):
+        Archive(path).array("x.npy", "<f8", (3,))
+
+
+@pytest.mark.parametrize("flag", [0x0001, 0x0008])
+def test_encryption_and_sizes_that_come_later_are_refused(flag, path):
+    write(path, x=np.arange(3.0))
+    data = bytearray(path.read_bytes())
+    for at in (6, data.index(b"PK\x01\x02") + 8):
+        data[at] |= flag
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match="encrypted"):
+        Archive(path)

@@ -8,12 +8,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from benchmarks._forgery import damaged, forge, parts_of, rewritten, told_otherwise, zipped
 
 from maxmargin.persistence import ModelFileError, load, save
 from maxmargin.persistence.files import DOCUMENT
 
 from .cases import answers, differences, fitted
-from .forgery import damaged, forge, parts_of, rewritten, told_otherwise, zipped
 
 
 @pytest.fixture

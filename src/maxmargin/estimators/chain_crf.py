@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ._chains import ChainLabeling
+from ._crfsuite import attributes_from
 from ._losses import LogLikelihood
 
 
@@ -147,3 +149,27 @@ class ChainCRF(LogLikelihood, ChainLabeling):
         transition_mask: Any = None,
     ):
         self._keep(locals())
+
+    @classmethod
+    def from_crfsuite(cls, path: str | os.PathLike, separator: str = ":") -> ChainCRF:
+        """Make a fitted model of a model file of CRFsuite's.
+
+        It predicts what CRFsuite's tagger does, with the same probabilities. Files of python-crfsuite and
+        sklearn-crfsuite are such; what an algorithm of CRFsuite other than "lbfgs" and "l2sgd" has learned are scores
+        alone.
+
+        Parameters
+        ----------
+        path : str or path
+            Where it is.
+        separator : str, default=":"
+            Between the name and the value of a feature of a dict, as python-crfsuite puts it.
+
+        Returns
+        -------
+        model : ChainCRF
+            Without a certificate: how far from optimal it is, CRFsuite does not say.
+        """
+        model = cls(fit_intercept=False, fit_boundary=False)
+        model._become(attributes_from(path, separator))
+        return model

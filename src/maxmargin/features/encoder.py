@@ -138,6 +138,27 @@ class DictEncoder(TokenEncoder):
         check_is_fitted(self)
         return np.array([str(name) for name in self.feature_names_], dtype=object)
 
+    def know(self, names: list, odd: dict[tuple, int] | None = None) -> Self:
+        """Take these features for the columns, in their order.
+
+        Parameters
+        ----------
+        names : list
+            Of the columns, each once.
+        odd : dict or None, default=None
+            Columns of pairs whose name is no string.
+
+        Returns
+        -------
+        self : DictEncoder
+        """
+        self.feature_names_, self._oddly_named = names, odd or {}
+        self.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
+        if len(self.vocabulary_) != len(names):
+            raise ValueError("a feature is there twice")
+        self._forget_tables()
+        return self
+
     @property
     def _width(self) -> int:
         return len(self.feature_names_)
@@ -159,9 +180,7 @@ class DictEncoder(TokenEncoder):
         vocabulary = {name: column for column, name in enumerate(kept)}
         column_of = np.fromiter(map(vocabulary.get, names, repeat(UNKNOWN)), np.int32, len(names))
         odd = [(key, column) for key, column in zip(distinct, column_of.tolist(), strict=True) if _is_odd(key)]
-        self._oddly_named = {key: column for key, column in odd if column != UNKNOWN}
-        self.feature_names_, self.vocabulary_ = kept, vocabulary
-        self._forget_tables()
+        self.know(kept, {key: column for key, column in odd if column != UNKNOWN})
         return rest.filled_in(column_of[codes], vocabulary)
 
     def _columns(self, keys: Keys) -> tuple[np.ndarray, np.ndarray]:

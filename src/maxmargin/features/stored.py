@@ -21,10 +21,8 @@ def complete_encoder(encoder: DictEncoder, values: bool) -> None:
     names = encoder.feature_names_
     if not isinstance(names, list) or not isinstance(encoder.separator, str):
         raise ValueError("names of features are no list, or what is put between their parts is no string")
-    encoder.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
-    if len(encoder.vocabulary_) != len(names):
-        raise ValueError("a feature is there twice")
     odd = encoder._oddly_named
+    encoder.know(names, odd)
     if not all(isinstance(key, tuple) and len(key) == 2 for key in odd):
         raise ValueError("oddly named features are no pairs")
     if not all(type(column) is int and 0 <= column < len(names) for column in odd.values()):
