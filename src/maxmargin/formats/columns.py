@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
@@ -141,7 +142,7 @@ class _Reader:
     """What was read so far, as numbers of distinct lines."""
 
     def __init__(self, name: str, comments: bool):
-        self.name, self.comments = name, comments
+        self.name, self.aside = name, (DOCUMENT, b"#") if comments else (DOCUMENT,)
         self.numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
         self.of_lines: list[np.ndarray] = []
 
@@ -151,33 +152,34 @@ class _Reader:
     def sentences(self, n_columns: Sequence[int] | None) -> TokenColumns:
         of_lines = np.concatenate(self.of_lines) if self.of_lines else np.zeros(0, np.int32)
         distinct = list(self.numbers)
-        is_aside = np.fromiter(map(self.is_aside, distinct), bool, len(distinct))
-        is_token = ~is_aside & np.fromiter(map(bool, map(bytes.strip, distinct)), bool, len(distinct))
+        is_aside = np.array([line.startswith(self.aside) for line in distinct], bool)
+        is_token = ~is_aside & np.array([not line.isspace() and line != b"" for line in distinct], bool)
         if not is_token.any():
             raise FileFormatError("no sentence: the file is empty, or holds blank lines only", self.name)
         tokens = np.flatnonzero(is_token)
         first = distinct[tokens[0]].strip(b"\r\n")
         separator = "\t" if b"\t" in first.strip(SPACE) else " "
-        fields = [_fields(distinct[at], separator) for at in tokens]
-        self.check_alike(fields, tokens, of_lines, n_columns)
+        split = partial(bytes.split, sep=b"\t") if separator == "\t" else bytes.split
+        own = [distinct[at] for at in tokens.tolist()]
+        counts = np.fromiter((len(split(line)) for line in own), np.int64, len(own))
+        self.check_alike(counts, tokens, of_lines, n_columns)
+        # all at once: a list a line would make work for the garbage collector
+        flat = split(separator.encode().join(own))
+        flat = [field.strip() for field in flat] if separator == "\t" else flat
 
         told = is_token[of_lines]
         of_tokens = (np.cumsum(is_token) - 1)[of_lines[told]]  # among distinct lines that are tokens
-        columns = tuple(self.column(strings, of_tokens, told) for strings in zip(*fields, strict=True))
+        columns = tuple(self.column(flat[c :: counts[0]], of_tokens, told) for c in range(counts[0]))
         self.check_labels(columns[-1], told)
         starts = np.flatnonzero(told & ~np.append(False, told[:-1]))
         offsets = np.append(np.cumsum(told)[starts] - 1, len(of_tokens)).astype(np.int64)
         asides = tuple(self.asides(np.flatnonzero(is_aside[of_lines]), of_lines, starts, distinct))
         return TokenColumns(columns, offsets, asides, separator)
 
-    def is_aside(self, line: bytes) -> bool:
-        return line.startswith(DOCUMENT) or (self.comments and line.startswith(b"#"))
-
     def check_alike(
-        self, fields: list[list[bytes]], tokens: np.ndarray, of_lines: np.ndarray, n_columns: Sequence[int] | None
+        self, counts: np.ndarray, tokens: np.ndarray, of_lines: np.ndarray, n_columns: Sequence[int] | None
     ) -> None:
         """Refuse lines with more or fewer columns than the first one, or that one."""
-        counts = np.fromiter(map(len, fields), np.int64, len(fields))
         expected = int(counts[0])
         first = 1 + int(np.argmax(of_lines == tokens[0]))
         if n_columns is not None and expected not in n_columns:
@@ -214,10 +216,6 @@ class _Reader:
     ) -> Iterator[tuple[int, str]]:
         for at in places.tolist():
             yield int(np.searchsorted(starts, at)), decoded(distinct[of_lines[at]], self.name, at + 1)
-
-
-def _fields(line: bytes, separator: str) -> list[bytes]:
-    return [field.strip() for field in line.split(b"\t")] if separator == "\t" else line.split()
 
 
 def _counted(n: int) -> str:
