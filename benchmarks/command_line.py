@@ -1,6 +1,6 @@
 """CoNLL-2000 from the shell: text files to a model, tags and scores, beside CRFsuite from the same files.
 
-`maxmargin fit`, `predict` and `evaluate` are a process each; so is CRFsuite twice: a script that makes attributes as its
+`maxmargin fit`, `predict` and `evaluate` are a process each; CRFsuite is two: a script that makes attributes as its
 tutorial does (chunking.py) and trains with what `crfsuite learn` comes with, and one that tags. All of it is timed:
 starting, reading, features, training, writing, tagging. Cold is a first run, which compiles; the others are warm.
 

@@ -75,8 +75,22 @@ def test_names_that_are_wrong(train, model, tmp_path):
     one_line(run("predict", tmp_path / "no", train), 1, "No such file")
     one_line(run("predict", train, train), 1, str(train))
     one_line(run("predict", model, model), 1, "a zip archive or a model file, not a text file")
-    one_line(run("predict", model, train, "-o", tmp_path / "no" / "x"), 1, "cannot open", "No such file")
+    one_line(run("predict", model, train, "-o", tmp_path / "no" / "x"), 2, "cannot write", "No such file")
     one_line(run("evaluate", model, train, train), 2, "expected a file, or a model and a file, got 3 names")
+
+
+def test_nothing_that_is_read_is_written_over(train, model):
+    before = train.read_bytes(), model.read_bytes()
+    one_line(run("fit", train, "-o", train), 2, "it is what is read, and would be lost")
+    one_line(run("predict", model, train, "-o", model), 2, "it is what is read, and would be lost")
+    one_line(run("predict", model, train, "-o", train), 2, "it is what is read, and would be lost")
+    assert before == (train.read_bytes(), model.read_bytes())
+
+
+def test_labels_against_the_rules_are_named_with_their_line(tmp_path):
+    text = b"a X B-NP\n\nb X B-NP\nc X I-VP\n"
+    ran = run("fit", "-", "-o", tmp_path / "model", "--bio", "--quiet", "--min-count", "1", given=text)
+    one_line(ran, 1, "standard input, line 4: label 'I-VP' after 'B-NP'")
 
 
 def test_models_of_other_kinds(tmp_path, train):
@@ -115,7 +129,6 @@ def test_options_that_do_not_go_together(options, said, train, tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--solver", "magic"], "magic"),
         (["--template", "missing"], "cannot open missing: No such file"),
         (["--min-count", "1000"], "no feature occurs often enough; lower --min-count"),
     ],
@@ -143,6 +156,7 @@ def test_templates_that_are_wrong(train, tmp_path):
         ["fit", "x", "-o", "m", "--lam", "1", "--cv"],
         ["fit", "x", "-o", "m", "--format", "conll"],
         ["fit", "x", "-o", "m", "--jobs", "0"],
+        ["fit", "x", "-o", "m", "--solver", "magic"],
         ["predict", "m", "x", "--top-k", "0"],
         ["predict", "m", "x", "--top-k", "2", "--marginals"],
         ["path", "x", "--held-out", "1"],
@@ -195,4 +209,4 @@ def test_who_reads_has_seen_enough(tmp_path):
     command = f'set -o pipefail; "{sys.executable}" -m maxmargin evaluate "{tagged}" | head -n 1'
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (141, "1 sequences, 100.00% all right\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (141, "1 sequence, 100.00% all right\n", "")

@@ -73,6 +73,7 @@ def report(truth: Any, predicted: Any) -> Iterator[str]:
     from scipy.sparse import issparse
 
     from ..metrics import names_chunks
+    from .kinds import counted
 
     if issparse(truth):
         yield from set_rows(truth, predicted)
@@ -83,8 +84,8 @@ def report(truth: Any, predicted: Any) -> Iterator[str]:
     if sequential:
         bounds = np.cumsum([0, *map(len, truth)])
         all_right = sum(bool(right[a:b].all()) for a, b in pairwise(bounds))
-        yield f"{len(truth):,} sequences, {all_right / len(truth):.2%} all right"
-    yield f"{len(right):,} {'tokens' if sequential else 'samples'}, accuracy {right.mean():.2%}"
+        yield f"{counted(len(truth), 'sequence')}, {all_right / len(truth):.2%} all right"
+    yield f"{counted(len(right), 'token' if sequential else 'sample')}, accuracy {right.mean():.2%}"
     labels = np.unique(np.concatenate([flat_truth, flat_predicted])).tolist()
     yield ""
     in_chunks = sequential and names_chunks(labels)

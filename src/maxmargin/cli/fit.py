@@ -35,10 +35,10 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, make features, learn, save."""
-    for complaint in (cannot_write(arguments.output), arguments.plot and cannot_draw(arguments.plot)):
+    for complaint in (cannot_write(arguments.output, arguments.file), arguments.plot and cannot_draw(arguments.plot)):
         if complaint:
             raise UsageError(complaint)
-    from .kinds import KINDS, n_features
+    from .kinds import KINDS, n_features, placed
     from .models import new_model, save
 
     kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not n_features(rows):
         raise ValueError(f"{arguments.file}: no feature occurs often enough; lower --min-count")
     teller.tell(f"{n_features(rows):,} features")
-    model.fit(rows, data.y)
+    with placed(arguments.file, data):
+        model.fit(rows, data.y)
     teller.tell(f"{len(model.classes_):,} labels learned, lam {model.lam_:.3g}")
     save(encoder, model, arguments.output)
     size = Path(arguments.output).stat().st_size

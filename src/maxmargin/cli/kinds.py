@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,30 @@ class Data(NamedTuple):
     X: Any  # as the encoder takes it
     y: Any  # as estimators take it; None where the file has no labels
     summary: str
+    first_lines: np.ndarray | None = None  # of samples, where they are known
+
+
+def counted(n: int, unit: str) -> str:
+    """So many of them."""
+    return f"{n:,} {unit}" if n == 1 else f"{n:,} {unit}s"
+
+
+def sizes(n_sentences: int, n_tokens: int) -> str:
+    return f"{counted(n_sentences, 'sentence')}, {counted(n_tokens, 'token')}"
+
+
+@contextmanager
+def placed(source: str, data: Data) -> Iterator[None]:
+    """What is wrong with a sample is said with its file and line."""
+    try:
+        yield
+    except ValueError as error:
+        found = re.match(r"[Xy], sample (\d+)(?:, position (\d+))?: (.*)", str(error), re.DOTALL)
+        if found is None:
+            raise
+        sample, position, problem = int(found[1]), int(found[2] or 0), found[3]
+        line = None if data.first_lines is None else int(data.first_lines[sample]) + position
+        raise FileFormatError(problem, name_of(source), line) from error
 
 
 class Kind(ABC):
@@ -94,7 +120,7 @@ class Columns(Kind):
         return self._data(*sentences.split_labels()) if len(sentences.columns) == n + 1 else self._data(sentences, None)
 
     def _data(self, X: Any, y: Any) -> Data:
-        return Data(X, y, f"{len(X):,} sentences, {X.n_tokens:,} tokens")
+        return Data(X, y, sizes(len(X), X.n_tokens), X.first_lines)
 
     def beginnings(self, data: Data) -> Iterator[tuple[list[str], list[str]]]:
         columns = [column.strings() for column in data.X.columns]
@@ -122,7 +148,7 @@ class Attributes(Kind):
 
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
         file = read_attributes(source)
-        return Data(file.X, file.y, f"{len(file.y):,} sentences, {sum(map(len, file.y)):,} tokens")
+        return Data(file.X, file.y, sizes(len(file.y), sum(map(len, file.y))))
 
 
 class Numbered(Kind):
@@ -144,7 +170,7 @@ class Sequences(Numbered):
 
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
         file = read_svmhmm(source)
-        return Data(file.X, file.y, f"{len(file.y):,} sequences, {sum(map(len, file.y)):,} tokens")
+        return Data(file.X, file.y, sizes(len(file.y), sum(map(len, file.y))))
 
 
 class Classes(Numbered):
@@ -154,7 +180,7 @@ class Classes(Numbered):
 
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
         file = read_svmlight(source)
-        return Data(file.X, file.y, f"{len(file.y):,} samples")
+        return Data(file.X, file.y, counted(len(file.y), "sample"))
 
 
 class LabelSets(Numbered):
@@ -174,7 +200,7 @@ class LabelSets(Numbered):
         indptr = np.cumsum([0, *map(len, file.y)])
         width = max(labels, default=0) + 1
         y = sp.csr_matrix((np.ones(len(labels), np.int64), labels, indptr), shape=(len(file.y), width))
-        return Data(file.X, y, f"{len(file.y):,} samples")
+        return Data(file.X, y, counted(len(file.y), "sample"))
 
     def beginnings(self, data: Data) -> Iterator[tuple[list[str], list[str]]]:
         return (([], [""]) for _ in range(data.y.shape[0]))

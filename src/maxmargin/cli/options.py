@@ -14,7 +14,6 @@ FORMATS = {
     "svmlight": "a sample a line: label index:value ... (SVM^light, LIBSVM)",
     "multilabel": "a sample a line: label,label,... index:value ...",
 }
-SOLVERS_DOC = "auto, bcfw, bcpfw, ...: docs/solvers.md"
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
@@ -92,9 +91,12 @@ def add_features(parser: argparse.ArgumentParser) -> None:
 
 def add_model(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """What is learned, and how far."""
+    from ..solvers.presets import PRESETS
+
     group = parser.add_argument_group("the model")
     group.add_argument("--model", choices=("svm", "crf"), default="svm", help="max-margin (default) or likelihood")
-    group.add_argument("--solver", default=None, metavar="NAME", help=SOLVERS_DOC)
+    names = sorted(PRESETS)
+    group.add_argument("--solver", choices=names, metavar="NAME", help=f"{', '.join(names)}; see docs/solvers.md")
     group.add_argument("--max-passes", type=positive, metavar="N", help="at most so many passes over the data")
     group.add_argument("--max-seconds", type=positive, metavar="S", help="at most so many seconds of training")
     group.add_argument("--jobs", type=whole(1, 10**4), metavar="N", help="threads (default: 1)")

@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, follow the path, score, save the best."""
     for complaint in (
-        arguments.output and cannot_write(arguments.output),
+        arguments.output and cannot_write(arguments.output, arguments.file),
         arguments.plot and cannot_draw(arguments.plot),
     ):
         if complaint:

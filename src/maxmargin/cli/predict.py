@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .messages import OK, UsageError
 from .options import add_comments, add_output, whole
-from .writing import written
+from .writing import STDOUT, cannot_write, written
 
 if TYPE_CHECKING:
     from .kinds import Data
@@ -44,6 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Load, read, predict, write."""
     from .models import load
 
+    if arguments.output != STDOUT:
+        complaint = cannot_write(arguments.output, arguments.model, arguments.file)
+        if complaint:
+            raise UsageError(complaint)
     fitted = load(arguments.model)
     option = "--top-k" if arguments.top_k else "--marginals"
     if (arguments.top_k or arguments.marginals) and not fitted.kind.is_sequential:

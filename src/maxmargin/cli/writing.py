@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 STDOUT = "-"
 
 
-def cannot_write(path: str | os.PathLike[str]) -> str | None:
-    """Why a file cannot be written, if so: better known before training than after."""
+def cannot_write(path: str | os.PathLike[str], *inputs: str) -> str | None:
+    """Why a file cannot be written, if so: better known before training than after. `inputs` must not be lost."""
     path = Path(path)
+    for given in inputs:
+        with suppress(OSError):
+            if os.path.samefile(given, path):
+                return f"cannot write {path}: it is what is read, and would be lost"
     try:
         existed = path.exists()
         with path.open("ab"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, pairwise
 from typing import Any, NamedTuple
@@ -65,6 +65,8 @@ class TokenColumns(Sequence):
         Lines that belong to no sentence, comments and starts of documents: before which sentence, and their text.
     separator : str
         What stands between columns in the file.
+    first_lines : array of int of shape (n,) or None
+        The lines that sentences begin in, from 1.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class TokenColumns(Sequence):
     offsets: np.ndarray
     asides: tuple[tuple[int, str], ...] = ()
     separator: str = " "
+    first_lines: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -102,7 +105,7 @@ class TokenColumns(Sequence):
         """All columns but the last, and the last one cut into sentences."""
         *others, last = self.columns
         names = last.values.astype(str) if len(last.values) else np.array([], str)
-        return TokenColumns(tuple(others), self.offsets, self.asides, self.separator), self.cut(names[last.codes])
+        return replace(self, columns=tuple(others)), self.cut(names[last.codes])
 
 
 def read_columns(source: Source, *, n_columns: Sequence[int] | None = None, comments: bool = False) -> TokenColumns:
@@ -174,7 +177,7 @@ class _Reader:
         starts = np.flatnonzero(told & ~np.append(False, told[:-1]))
         offsets = np.append(np.cumsum(told)[starts] - 1, len(of_tokens)).astype(np.int64)
         asides = tuple(self.asides(np.flatnonzero(is_aside[of_lines]), of_lines, starts, distinct))
-        return TokenColumns(columns, offsets, asides, separator)
+        return TokenColumns(columns, offsets, asides, separator, starts + 1)
 
     def check_alike(
         self, counts: np.ndarray, tokens: np.ndarray, of_lines: np.ndarray, n_columns: Sequence[int] | None
