@@ -118,6 +118,7 @@ def test_files_that_do_not_suit_the_model(model):
         (["--l1", "0.1"], "--l1 is not for ChainSVM, the svm of --format columns"),
         (["--format", "svmhmm", "--min-count", "2"], "--min-count is for features that have names"),
         (["--format", "svmlight", "--bio"], "--bio is not for MulticlassSVM"),
+        (["--resume"], "--resume and --checkpoint-every go with --checkpoint FILE"),
         (["--plot", "picture.docx"], "no picture format"),
     ],
 )

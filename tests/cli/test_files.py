@@ -171,6 +171,23 @@ def test_cross_validation_and_plots(tmp_path):
     assert (tmp_path / "gap.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_run_that_was_cut_off_goes_on(tmp_path):
+    train, kept, model = tmp_path / "train", tmp_path / "kept", tmp_path / "model"
+    train.write_text(column_text() * 3)
+    goal = ["--tol", "1e-6", "--min-count", "1", "--quiet"]
+    keeping = ["--checkpoint", kept, "--checkpoint-every", "0"]
+    assert run("fit", train, "-o", tmp_path / "whole", *goal, "--max-passes", "25").code == 0
+    assert run("fit", train, "-o", model, *goal, *keeping, "--max-passes", "7").code == 0
+    refused = run("fit", train, "-o", model, *goal, *keeping, "--max-passes", "25")
+    assert refused.code == 2 and "is there already: give --resume" in refused.err
+    ran = run("fit", train, "-o", model, *goal, *keeping, "--max-passes", "25", "--resume")
+    assert ran.code == 0, ran.err
+    whole, again = (maxmargin.load(tmp_path / name)[-1] for name in ("whole", "model"))
+    assert (whole.coef_ == again.coef_).all() and whole.gap_ == again.gap_
+    other = run("fit", train, "-o", model, *goal, *keeping, "--resume", "--lam", "0.5")
+    assert other.code == 1 and other.err.count("\n") == 1 and "lam" in other.err
+
+
 def test_a_model_of_files_is_a_pipeline(fitted):
     model, train = fitted("columns")
     words, labels = read_columns(train).split_labels()

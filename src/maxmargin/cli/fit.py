@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from .messages import INTERRUPTED, OK, Teller, UsageError
-from .options import add_features, add_model, add_reading, not_negative, picture, positive
+from .options import (
+    add_checkpoint,
+    add_features,
+    add_model,
+    add_reading,
+    checkpoint_options,
+    not_negative,
+    picture,
+    positive,
+)
 from .writing import cannot_draw, cannot_write
 
 
@@ -30,6 +39,7 @@ def add(commands: Any) -> None:
     group.add_argument("--tol", type=positive, help="stop at this duality gap (default: 0.01 or less)")
     group.add_argument("--balanced", action="store_true", help="errors at rare labels weigh more")
     group.add_argument("--plot", type=picture, metavar="FILE", help="draw how the gap fell")
+    add_checkpoint(parser)
     parser.set_defaults(run=run)
 
 
@@ -49,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         l1=arguments.l1,
         tol=arguments.tol,
         class_weight="balanced" if arguments.balanced else None,
+        **checkpoint_options(arguments),
     )
     data = kind.read(arguments.file, arguments)
     teller.tell(f"{arguments.file}: {data.summary}")

@@ -43,11 +43,12 @@ def new_model(kind: Kind, arguments: argparse.Namespace, **more: Any) -> Any:
 
 
 def save(encoder: Any, model: Any, path: str) -> None:
-    """Write a model file."""
+    """Write a model file, without what matters to this run alone."""
     from sklearn.pipeline import Pipeline
 
     from .. import persistence
 
+    model.set_params(checkpoint=None, verbose=0)
     persistence.save(Pipeline([("features", encoder), ("model", model)]), path)
 
 

@@ -6,6 +6,9 @@ import argparse
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from .messages import UsageError
 
 FORMATS = {
     "columns": "a token a line, columns between tabs or spaces, the label last (CoNLL, CRF++)",
@@ -104,6 +107,28 @@ def add_model(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument("--bio", action="store_true", help="never I-X after anything but B-X or I-X (also BIOES, BILOU)")
     group.add_argument("--quiet", action="store_true", help="no progress")
     return group
+
+
+def add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    """Runs that may be cut off."""
+    group = parser.add_argument_group("runs that may be cut off")
+    group.add_argument("--checkpoint", metavar="FILE", help="keeps the run, so that it can go on with --resume")
+    group.add_argument(
+        "--checkpoint-every", type=not_negative, metavar="S", help="seconds between two writes of it (default: 60)"
+    )
+    group.add_argument("--resume", action="store_true", help="go on from --checkpoint, if it is there")
+
+
+def checkpoint_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """As estimators take them; one that is there is not written over unless the run goes on from it."""
+    path = arguments.checkpoint
+    if path is None:
+        if arguments.resume or arguments.checkpoint_every is not None:
+            raise UsageError("--resume and --checkpoint-every go with --checkpoint FILE")
+        return {}
+    if Path(path).exists() and not arguments.resume:
+        raise UsageError(f"{path} is there already: give --resume to go on from it, or delete it")
+    return {"checkpoint": path, "checkpoint_every": arguments.checkpoint_every}
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

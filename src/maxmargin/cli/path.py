@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from .messages import OK, Teller, UsageError
-from .options import add_features, add_model, add_reading, picture, positive, share
+from .options import add_checkpoint, add_features, add_model, add_reading, checkpoint_options, picture, positive, share
 from .writing import cannot_draw, cannot_write
 
 
@@ -30,6 +30,7 @@ def add(commands: Any) -> None:
     group.add_argument("--eps", type=positive, default=0.1, help="gap as a share of the objective (default: 0.1)")
     group.add_argument("--lam-min", type=positive, metavar="LAM", help="where to end")
     group.add_argument("--plot", type=picture, metavar="FILE", help="draw gaps and scores along lam")
+    add_checkpoint(parser)
     parser.set_defaults(run=run)
 
 
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .models import new_model, save
 
     kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
-    model = new_model(kind, arguments)
+    model = new_model(kind, arguments, **checkpoint_options(arguments))
     data = kind.read(arguments.file, arguments)
     encoder = kind.encoder(arguments, data)
     rows, y = encoder.fit_transform(data.X), data.y
