@@ -14,9 +14,9 @@ import scipy.sparse as sp
 
 from ..estimators import ChainCRF, ChainSVM, MulticlassSVM, MultilabelSVM
 from ..features import DictEncoder, IndexEncoder, TemplateEncoder
-from ..features.templates import parse_templates
+from ..features.templates import read_templates
 from ..formats import FileFormatError, read_attributes, read_columns, read_multilabel, read_svmhmm, read_svmlight
-from ..formats.source import decoded, name_of, numbered_lines
+from ..formats.source import name_of
 from .messages import UsageError
 
 MOST_LABELS = 100_000
@@ -232,11 +232,3 @@ def n_features(rows: Any) -> int:
 def given(**options: Any) -> dict[str, Any]:
     """Those that were given."""
     return {name: value for name, value in options.items() if value is not None}
-
-
-def read_templates(source: str, n_columns: int) -> list[str]:
-    """The lines of a template file, checked."""
-    name = name_of(source)
-    lines = [decoded(line, name, number) for number, line in numbered_lines(source)]
-    parse_templates(lines, n_columns, name)
-    return lines

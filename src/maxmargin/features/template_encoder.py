@@ -81,18 +81,25 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
         -------
         self : TemplateEncoder
         """
-        min_count = check_count("min_count", self.min_count)
-        sentences = as_token_columns(X)
-        n_columns = len(sentences.columns)
-        lines = self._lines(n_columns)
-        templates = parse_templates(lines, n_columns)
-        tokens = viewed(sentences, templates)
-        encoders = (AttributeEncoder.learn(some, tokens, min_count) for some in templates)
-        self.stages_ = [stages for encoder in encoders for stages in encoder.stages]
-        self.vocabularies_ = [one.values.tolist() for one in sentences.columns]
-        self.n_columns_, self.templates_ = n_columns, lines
-        self.__dict__.pop("_encoders", None)
+        self._learn(as_token_columns(X))
         return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> list[Any]:
+        """Learn the features of sentences and make sparse rows of them, in one go.
+
+        Parameters
+        ----------
+        X : TokenColumns, or list of sentences
+            As in `fit`.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        rows : list of CSR matrices of shape (T, F)
+            As `transform` gives them.
+        """
+        return self._rows(self._learn(as_token_columns(X)))
 
     def transform(self, X: Any) -> list[Any]:
         """Make sparse rows of tokens; features never seen are left out.
@@ -112,7 +119,23 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
         sentences = as_token_columns(X, self.n_columns_)
         if len(sentences.columns) != self.n_columns_:
             raise ValueError(f"X has {len(sentences.columns)} columns, but those of fit had {self.n_columns_}")
-        tokens = viewed(sentences, parse_templates(self.templates_))
+        return self._rows(viewed(sentences, parse_templates(self.templates_)))
+
+    def _learn(self, sentences: TokenColumns) -> Tokens:
+        """Learn all there is; what templates read is given back."""
+        min_count = check_count("min_count", self.min_count)
+        n_columns = len(sentences.columns)
+        lines = self._lines(n_columns)
+        templates = parse_templates(lines, n_columns)
+        tokens = viewed(sentences, templates)
+        nodes, edges = (AttributeEncoder.learn(some, tokens, min_count) for some in templates)
+        self.n_columns_, self.templates_ = n_columns, lines
+        self.vocabularies_ = [one.values.tolist() for one in sentences.columns]
+        self.stages_ = [*nodes.stages, *edges.stages]
+        self._encoders = nodes, edges
+        return tokens
+
+    def _rows(self, tokens: Tokens) -> list[Any]:
         nodes, edges = self.encoders()
         rows = nodes.encode(tokens)
         if not edges.n_attributes:

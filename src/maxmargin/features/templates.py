@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..formats import FileFormatError
+from ..formats.source import Source, decoded, name_of, numbered_lines
 from .attributes import Reading, Template
 from .views import VIEWS
 
-MACRO = re.compile(r"%(\w+)\[(-?\d+),(\d+)\]")
+MACRO = re.compile(r"%(\w+)\[(-?[0-9]{1,9}),([0-9]{1,9})\]")
 FARTHEST = 100  # tokens away
 
 
@@ -36,6 +37,14 @@ def view_and_number(column: str) -> tuple[str, int]:
     """What the column of a reading is a view of."""
     view, number = column.split(",")
     return view, int(number)
+
+
+def read_templates(source: Source, n_columns: int | None = None) -> list[str]:
+    """The lines of a template file, checked; `n_columns` is how many columns there are, where that is known."""
+    name = name_of(source)
+    lines = [decoded(line, name, number) for number, line in numbered_lines(source)]
+    parse_templates(lines, n_columns, name)
+    return lines
 
 
 def parse_templates(lines: Iterable[str], n_columns: int | None = None, name: str = "templates") -> Templates:

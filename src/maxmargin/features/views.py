@@ -10,15 +10,26 @@ from ..formats import Column
 
 def shape(word: str) -> str:
     """Kinds of characters, runs of a kind as one, e.g. ``Xx-d`` for ``Boeing-747``."""
-    return re.sub(r"(.)\1+", r"\1", "".join(map(_kind, word)), flags=re.DOTALL)
+    return RUN.sub(r"\1", "".join(map(KINDS.__getitem__, word)))
 
 
-def _kind(character: str) -> str:
-    if character.isdigit():
-        return "d"
-    if character.isalpha():
-        return "X" if character.isupper() else "x"
-    return character
+RUN = re.compile(r"(.)\1+", re.DOTALL)
+
+
+class _Kinds(dict):
+    """The kind of each character, found out once."""
+
+    def __missing__(self, character: str) -> str:
+        kind = character
+        if character.isdigit():
+            kind = "d"
+        elif character.isalpha():
+            kind = "X" if character.isupper() else "x"
+        self[character] = kind
+        return kind
+
+
+KINDS = _Kinds()
 
 
 def capital(word: str) -> str:
