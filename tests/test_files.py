@@ -2,8 +2,11 @@
 
 import os
 import resource
+import shutil
 import signal
 import stat
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -60,15 +63,25 @@ def test_a_full_disk(path):
     assert path.read_bytes() == b"old" and only(path)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")
-def test_a_read_only_folder(path):
-    path.parent.chmod(0o500)
-    try:
-        with pytest.raises(PermissionError, match=r"cannot write '.*file' .*as it was"), replacing(path):
-            pass
-    finally:
-        path.parent.chmod(0o700)
-    assert path.read_bytes() == b"old"
+@pytest.fixture
+def read_only():
+    """A folder that cannot be written to, not even by root, who is nobody for the time."""
+    folder, user = Path(tempfile.mkdtemp()), os.geteuid()
+    (folder / "file").write_bytes(b"old")
+    folder.chmod(0o555)
+    if user == 0:
+        os.seteuid(65534)
+    yield folder
+    os.seteuid(user)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_read_only_folder(read_only):
+    path = read_only / "file"
+    with pytest.raises(PermissionError, match=r"cannot write '.*file' .*as it was"), replacing(path):
+        pass
+    assert path.read_bytes() == b"old" and only(path)
 
 
 @pytest.mark.parametrize("name", ["folder", "missing/file", "/dev/null"])

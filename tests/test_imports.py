@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "metrics": NEUTRAL,
     "plotting": set(),
     # what of their own classes may be in files, other rooms say
-    "persistence": NEUTRAL,
+    "persistence": NEUTRAL | {"maxmargin"},
 }
 
 

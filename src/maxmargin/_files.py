@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import uuid
@@ -21,7 +22,7 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     unfinished = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
         if target.exists() and not target.is_file():
-            raise FileExistsError(f"{target} is no regular file")
+            raise FileExistsError(errno.EEXIST, "it is there, and no regular file")
         with open(unfinished, "xb") as file:
             yield file
             file.flush()

@@ -16,6 +16,6 @@ class ModelFileError(ValueError):
     ...     try:
     ...         maxmargin.load(path)
     ...     except maxmargin.persistence.ModelFileError as error:
-    ...         print(str(error).replace(folder, "..."))
-    .../notes.txt: no model file: File is not a zip file
+    ...         print(str(error).replace(folder, "folder"))
+    folder/notes.txt: no model file: File is not a zip file
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
 from .._files import replacing
@@ -51,11 +50,13 @@ def save(model: Model, path: str | os.PathLike) -> Model:
     ...     maxmargin.load(path)
     DictHasher(n_features=64)
     """
+    from .. import __version__  # of the package, which imports this
+
     taken = Taken()
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"maxmargin {_own_version()}",
+        "written_by": f"maxmargin {__version__}",
         "model": taken.node(model, type(model).__name__),
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
@@ -130,10 +131,3 @@ def _document(archive: Archive) -> dict[str, Any]:
             f"maxmargin reads version {VERSION}: take a newer one, or save the model anew"
         )
     return document
-
-
-def _own_version() -> str:
-    try:
-        return version("maxmargin")
-    except PackageNotFoundError:  # run from its sources
-        return "of unknown version"
