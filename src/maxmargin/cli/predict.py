@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .messages import OK, UsageError
+from .messages import OK, UsageError, note
 from .options import add_comments, add_output, whole
 from .writing import STDOUT, cannot_write, written
 
@@ -69,6 +69,8 @@ def answers(fitted: Fitted, data: Data, arguments: argparse.Namespace) -> Iterat
         return ranked_lines(fitted, data, *model.predict_topk(rows, arguments.top_k))
     columns: Iterable[Any] | None = None
     if arguments.marginals:
+        if not hasattr(model, "log_likelihood"):
+            note("probabilities of an SVM only rank labels; those of --model crf mean what they say", "predict")
         columns = map(marginal_columns(fitted, data), model.predict_marginals(rows))
     return best_lines(fitted, data, model.predict(rows), columns)
 

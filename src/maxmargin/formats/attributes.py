@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import FileFormatError, shown
 from .source import Source, decoded, name_of, numbered_lines
 
+SPECIAL = re.compile(r"[:\\]")
 ESCAPED = re.compile(r"\\([:\\])")
 UNTIL_COLON = re.compile(r"((?:\\.|[^:\\]|\\$)*)(:?)(.*)", re.DOTALL)
 PLAIN = 1.0
@@ -61,58 +62,48 @@ def read_attributes(source: Source) -> AttributeFile:
     >>> read_attributes(io.BytesIO(b"O\\tat 10\\\\:30\\tlate\\n\\n")).X
     [[['at 10:30', 'late']]]
     """
-    reader = _Reader(name_of(source))
+    name = name_of(source)
+    meanings, labels = _Meanings(name), _Labels(name)
+    X: list[list[Any]] = [[]]
+    y: list[list[str]] = [[]]
     for number, line in numbered_lines(source):
-        reader.take(number, line)
-    return reader.file()
+        if line and not line.isspace():
+            meanings.line = labels.line = number
+            label, *fields = line.split(b"\t")
+            y[-1].append(labels[label])
+            X[-1].append([meanings[one] for one in fields if one])
+        elif y[-1]:
+            X.append([])
+            y.append([])
+    if not y[-1]:
+        del X[-1], y[-1]
+    if not y:
+        raise FileFormatError("no sentence: the file is empty, or holds blank lines only", name)
+    return AttributeFile([[_summed(token) for token in sentence] for sentence in X] if meanings.weighted else X, y)
 
 
-@dataclass
-class _Reader:
-    name: str
-    labels: dict[bytes, str] = field(default_factory=dict)
-    meanings: dict[bytes, tuple[str, float]] = field(default_factory=dict)  # of attributes as they are written
-    weighted: bool = False
-    tokens: list[list[tuple[str, float]]] = field(default_factory=list)
-    own: list[str] = field(default_factory=list)  # labels of the sentence that is open
-    X: list[list[list[tuple[str, float]]]] = field(default_factory=list)
-    y: list[list[str]] = field(default_factory=list)
+class _Labels(dict):
+    """Labels by how they are written."""
 
-    def take(self, number: int, line: bytes) -> None:
-        if not line.strip():
-            self.end_sentence()
-            return
-        label, *fields = line.split(b"\t")
-        meanings = self.meanings
-        try:
-            token = [meanings[one] for one in fields if one]
-        except KeyError:
-            token = [self.meaning(one, number) for one in fields if one]
-        if label not in self.labels:
-            self.labels[label] = decoded(label.strip(), self.name, number)
-        self.own.append(self.labels[label])
-        self.tokens.append(token)
+    def __init__(self, name: str):
+        self.name, self.line = name, 0
 
-    def meaning(self, text: bytes, number: int) -> tuple[str, float]:
-        """Name and value of an attribute, remembered."""
-        if text not in self.meanings:
-            found = _parse(decoded(text, self.name, number), self.name, number)
-            self.weighted |= found[1] != PLAIN
-            self.meanings[text] = found
-        return self.meanings[text]
+    def __missing__(self, text: bytes) -> Any:
+        self[text] = decoded(text.strip(), self.name, self.line)
+        return self[text]
 
-    def end_sentence(self) -> None:
-        if self.own:
-            self.X.append(self.tokens)
-            self.y.append(self.own)
-            self.tokens, self.own = [], []
 
-    def file(self) -> AttributeFile:
-        self.end_sentence()
-        if not self.y:
-            raise FileFormatError("no sentence: the file is empty, or holds blank lines only", self.name)
-        made = _summed if self.weighted else _names
-        return AttributeFile([[made(token) for token in sentence] for sentence in self.X], self.y)
+class _Meanings(_Labels):
+    """Attributes by how they are written: names, and names with values where these are not 1."""
+
+    weighted = False
+
+    def __missing__(self, text: bytes) -> Any:
+        whole = decoded(text, self.name, self.line)
+        name, value = (whole, PLAIN) if not SPECIAL.search(whole) else _parse(whole, self.name, self.line)
+        self.weighted |= value != PLAIN
+        self[text] = name if value == PLAIN else (name, value)
+        return self[text]
 
 
 def _parse(text: str, name: str, number: int) -> tuple[str, float]:
@@ -131,12 +122,9 @@ def _parse(text: str, name: str, number: int) -> tuple[str, float]:
     return plain, weight
 
 
-def _names(token: list[tuple[str, float]]) -> list[str]:
-    return [name for name, _ in token]
-
-
-def _summed(token: list[tuple[str, float]]) -> dict[str, float]:
+def _summed(token: list[str | tuple[str, float]]) -> dict[str, float]:
     values: dict[str, float] = {}
-    for name, value in token:
+    for one in token:
+        name, value = (one, PLAIN) if isinstance(one, str) else one
         values[name] = values.get(name, 0.0) + value
     return values
