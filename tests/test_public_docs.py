@@ -7,7 +7,7 @@ import pytest
 
 import maxmargin
 from docstrings import named_in
-from maxmargin import persistence, solvers, structures
+from maxmargin import formats, persistence, solvers, structures
 from maxmargin.solvers import diagnostics
 from maxmargin.solvers.path import Breakpoint
 from maxmargin.structures.needs import Need
@@ -22,7 +22,15 @@ DIAGNOSTICS = [
     for name, one in vars(diagnostics).items()
     if getattr(one, "__module__", None) == diagnostics.__name__ and not name.startswith("_")
 ]
-PUBLIC = [*exported(maxmargin), *exported(solvers), *exported(structures), *DIAGNOSTICS, Breakpoint, Need]
+PUBLIC = [
+    *exported(maxmargin),
+    *exported(solvers),
+    *exported(structures),
+    *exported(formats),
+    *DIAGNOSTICS,
+    Breakpoint,
+    Need,
+]
 PUBLIC += [persistence.save, persistence.storable]
 EACH = pytest.mark.parametrize("public", PUBLIC, ids=lambda one: f"{one.__module__}.{one.__name__}")
 

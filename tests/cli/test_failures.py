@@ -139,6 +139,12 @@ def test_options_that_fail(options, said, train, tmp_path, monkeypatch):
     one_line(run("fit", train, "-o", tmp_path / "model", "--quiet", *options), 1, said)
 
 
+def test_pictures_need_matplotlib(train, tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    ran = run("fit", train, "-o", tmp_path / "model", "--plot", tmp_path / "gap.png")
+    one_line(ran, 2, 'no picture without matplotlib: pip install "maxmargin[plot]"')
+
+
 def test_templates_that_are_wrong(train, tmp_path):
     template = tmp_path / "template"
     template.write_text("U00:%x[0,0]\nU01:%x[0,5]\n")

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .messages import UsageError
+from .messages import refuse
 from .options import picture, positive, whole
 from .writing import cannot_draw
 
@@ -65,9 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, compare, print and draw."""
     began = time.perf_counter()
     output: Path = arguments.output
-    complaint = cannot_draw(output)
-    if complaint:
-        raise UsageError(complaint)
+    refuse(cannot_draw(output))
     print("The first run compiles its kernels, which takes up to a minute; later runs start at once.", flush=True)
 
     import numpy as np

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .messages import INTERRUPTED, OK, Teller, UsageError
+from .messages import INTERRUPTED, OK, Teller, refuse
 from .options import (
     add_checkpoint,
     add_features,
@@ -17,7 +17,7 @@ from .options import (
     picture,
     positive,
 )
-from .writing import cannot_draw, cannot_write
+from .writing import cannot_draw, cannot_draw_at_all, cannot_write
 
 
 def add(commands: Any) -> None:
@@ -45,9 +45,9 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, make features, learn, save."""
-    for complaint in (cannot_write(arguments.output, arguments.file), arguments.plot and cannot_draw(arguments.plot)):
-        if complaint:
-            raise UsageError(complaint)
+    refuse(cannot_write(arguments.output, arguments.file))
+    if arguments.plot:
+        refuse(cannot_draw_at_all() or cannot_draw(arguments.plot))
     from .kinds import KINDS, n_features, placed
     from .models import new_model, save
 
@@ -90,10 +90,8 @@ def tell_certificate(model: Any, teller: Teller) -> None:
 
 def draw_history(model: Any, path: Path) -> None:
     """The gap along the passes."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ValueError('no picture, for want of matplotlib: pip install "maxmargin[plot]"') from error
+    from matplotlib.figure import Figure
+
     from ..plotting import plot_history
 
     figure = Figure()

@@ -12,6 +12,12 @@ class UsageError(Exception):
     """Options that do not go together: the message says which."""
 
 
+def refuse(complaint: str | None) -> None:
+    """Stop where there is a complaint."""
+    if complaint:
+        raise UsageError(complaint)
+
+
 def fail(message: str, command: str, code: int = FAILURE) -> int:
     """One line, and the exit code."""
     print(f"maxmargin {command}: error: {one_line(message)}", file=sys.stderr)

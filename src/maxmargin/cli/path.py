@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .messages import OK, Teller, UsageError
+from .messages import OK, Teller, refuse
 from .options import add_checkpoint, add_features, add_model, add_reading, checkpoint_options, picture, positive, share
-from .writing import cannot_draw, cannot_write
+from .writing import cannot_draw, cannot_draw_at_all, cannot_write
 
 
 def add(commands: Any) -> None:
@@ -36,12 +36,10 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, follow the path, score, save the best."""
-    for complaint in (
-        arguments.output and cannot_write(arguments.output, arguments.file),
-        arguments.plot and cannot_draw(arguments.plot),
-    ):
-        if complaint:
-            raise UsageError(complaint)
+    if arguments.output:
+        refuse(cannot_write(arguments.output, arguments.file, arguments.dev or ""))
+    if arguments.plot:
+        refuse(cannot_draw_at_all() or cannot_draw(arguments.plot))
     from ..estimators import regularization_path
     from .kinds import KINDS, n_features
     from .models import new_model, save

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .messages import OK, UsageError, note
+from .messages import OK, UsageError, note, refuse
 from .options import add_comments, add_output, whole
 from .writing import STDOUT, cannot_write, written
 
@@ -45,9 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .models import load
 
     if arguments.output != STDOUT:
-        complaint = cannot_write(arguments.output, arguments.model, arguments.file)
-        if complaint:
-            raise UsageError(complaint)
+        refuse(cannot_write(arguments.output, arguments.model, arguments.file))
     fitted = load(arguments.model)
     option = "--top-k" if arguments.top_k else "--marginals"
     if (arguments.top_k or arguments.marginals) and not fitted.kind.is_sequential:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,12 @@ def cannot_draw(path: Path) -> str | None:
     if path.suffix and path.suffix[1:].lower() not in known:
         return f"cannot write {path}: {path.suffix} is no picture format, use one of {', '.join(sorted(known))}"
     return None
+
+
+def cannot_draw_at_all() -> str | None:
+    """What is missing for pictures, if so."""
+    missing = importlib.util.find_spec("matplotlib") is None
+    return 'no picture without matplotlib: pip install "maxmargin[plot]"' if missing else None
 
 
 @contextmanager

@@ -22,9 +22,23 @@ SPACE = b" \t\r\x0b\x0c"
 
 
 class Column(NamedTuple):
-    """One string a token: distinct values, and the code of each token's value (-1: it has none)."""
+    """One string a token, as numbers.
 
-    values: np.ndarray  # of objects
+    Parameters
+    ----------
+    values : array of objects
+        The distinct strings.
+    codes : array of int
+        The place of each token's string among them; -1 where it has none.
+
+    Examples
+    --------
+    >>> from maxmargin.formats import column
+    >>> column(["the", "cat", "the"]).map(str.upper).strings().tolist()
+    ['THE', 'CAT', 'THE']
+    """
+
+    values: np.ndarray
     codes: np.ndarray
 
     def map(self, function: Callable[[str], str]) -> Column:
@@ -42,7 +56,25 @@ class Column(NamedTuple):
 
 
 def column(strings: Sequence[Any], nothing: Any = "") -> Column:
-    """Encode one string a token, values sorted; the empty string stands for no value."""
+    """Encode one string a token, values sorted.
+
+    Parameters
+    ----------
+    strings : sequence of str
+        One a token.
+    nothing : str, default=""
+        What stands for no value.
+
+    Returns
+    -------
+    column : Column
+
+    Examples
+    --------
+    >>> from maxmargin.formats import column
+    >>> column(["the", "", "cat"])
+    Column(values=array(['cat', 'the'], dtype=object), codes=array([ 1, -1,  0]))
+    """
     values = sorted(set(strings) - {nothing})
     codes = {value: code for code, value in enumerate(values)} | {nothing: -1}
     encoded = np.fromiter(map(codes.__getitem__, strings), dtype=np.int64, count=len(strings))
