@@ -3,8 +3,8 @@ tagger; and files that are damaged or forged.
 
 The tagger is that of the benchmark `serving`: CoNLL-2000, 75,000 features, 22 labels, 1.6 million weights, trained for
 a moment. CRFsuite twice: as it comes, with weights for pairs of feature and label that were seen together, and with all
-states, as many weights as ours. New processes take turns, medians; resident memory is the peak of a process. Kernels
-are on disk, as after `maxmargin compile`.
+states, as many weights as ours. CPU time, medians; new processes take turns, and their memory is the peak of
+what was resident. Kernels are on disk, as after `maxmargin compile`.
 
 Needs python-crfsuite (``pip install "maxmargin[bench]"``). Run: python -m benchmarks.model_files [--quick]
 """
@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ import maxmargin
 from maxmargin import ChainSVM
 
 from ._before import ROOT, SOURCE, environment
-from ._report import Bar, arguments, finish
+from ._report import Bar, arguments, finish, time_in_turn
 from .serving import Texts, crfsuite_trainer, load
 
 OURS, UNPICKLED, PLAIN, ALL_STATES = "maxmargin", "maxmargin, pickle", "CRFsuite", "CRFsuite, all states"
@@ -37,17 +37,16 @@ FILES, FEW_FILES = 10_000, 200  # that are mutated
 
 # What new processes run: {path} is the model, {sentence} a file with one sentence of dicts.
 TIMED = """
-import time; began = time.perf_counter()
-import json
+import json, time
 from benchmarks._memory import peak_bytes
 sentence = json.load(open({sentence!r}))
-at = [time.perf_counter()]
+at = [time.process_time()]
 {imports}
-at.append(time.perf_counter())
+at.append(time.process_time())
 {load}
-at.append(time.perf_counter())
+at.append(time.process_time())
 {tag}
-at.append(time.perf_counter())
+at.append(time.process_time())
 print(json.dumps([at[1] - at[0], at[2] - at[1], at[3] - at[2], peak_bytes()]))
 """
 STEPS = {
@@ -64,7 +63,7 @@ STEPS[ALL_STATES] = STEPS[PLAIN]
 
 
 class Started(NamedTuple):
-    """A new process: seconds of its own steps and of all of it, and memory at most."""
+    """A new process: CPU seconds of its own steps and of all of it, and memory at most."""
 
     imports: float
     load: float
@@ -76,7 +75,7 @@ class Started(NamedTuple):
 def start(side: str, path: Path, sentence: Path, kernels: Path) -> Started:
     imports, load_model, tag = STEPS[side]
     code = TIMED.format(imports=imports, load=load_model.format(path=str(path)), tag=tag, sentence=str(sentence))
-    before = time.perf_counter()
+    before = seconds_of_children()
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         check=True,
@@ -84,7 +83,13 @@ def start(side: str, path: Path, sentence: Path, kernels: Path) -> Started:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
-    return Started(*json.loads(done.stdout), time.perf_counter() - before)
+    return Started(*json.loads(done.stdout), seconds_of_children() - before)
+
+
+def seconds_of_children() -> float:
+    """CPU time of all processes that were started here and are over."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def starts(paths: dict[str, Path], sentence: Path, kernels: Path, rounds: int) -> dict[str, Started]:
@@ -98,46 +103,32 @@ def starts(paths: dict[str, Path], sentence: Path, kernels: Path, rounds: int) -
     return {side: Started(*np.median(many, axis=0)) for side, many in found.items()}
 
 
-def seconds_of(call: Callable[[], Any], rounds: int) -> float:
-    """The median of wall times."""
-    took = []
-    for _ in range(rounds):
-        before = time.perf_counter()
-        call()
-        took.append(time.perf_counter() - before)
-    return float(np.median(took))
-
-
 def beside_pickle(model: ChainSVM, ours: Path, theirs: Path) -> list[Bar]:
-    """Sizes and times of both in this process."""
-    took = {
-        "save": (seconds_of(lambda: model.save(ours), 5), seconds_of(lambda: pickle.dump(model, theirs.open("wb")), 5)),
-        "load": (
-            seconds_of(lambda: maxmargin.load(ours), 11),
-            seconds_of(lambda: pickle.load(theirs.open("rb")), 11),
-        ),
+    """Sizes, and CPU times of both in this process."""
+    calls: dict[str, Callable[[int], Any]] = {
+        "save": lambda turn: model.save(ours),
+        "pickle": lambda turn: pickle.dump(model, theirs.open("wb")),
+        "load": lambda turn: maxmargin.load(ours),
+        "unpickle": lambda turn: pickle.load(theirs.open("rb")),
+        "load, not verified": lambda turn: maxmargin.load(ours, verify=False),
     }
-    unverified = seconds_of(lambda: maxmargin.load(ours, verify=False), 11)
-    sizes = ours.stat().st_size, theirs.stat().st_size
-    weights = model._weights.flat
-    print(f"{weights.size} weights, {np.count_nonzero(weights) / weights.size:.0%} not 0\n")
-    print(f"{'':24}{'model file':>12}{'pickle':>12}")
-    print(f"{'MB':24}{sizes[0] / 1e6:12.2f}{sizes[1] / 1e6:12.2f}")
-    for name, (mine, other) in took.items():
-        print(f"{name + ', ms':24}{1e3 * mine:12.1f}{1e3 * other:12.1f}")
-    print(f"{'load, not verified, ms':24}{1e3 * unverified:12.1f}\n")
+    took = {name: float(np.median(values)) for name, values in time_in_turn(calls, 15).items()}
+    sizes, weights = (ours.stat().st_size, theirs.stat().st_size), model._weights.flat
+    print(f"{weights.size} weights, {np.count_nonzero(weights) / weights.size:.0%} not 0")
+    print(f"model file {sizes[0] / 1e6:.2f} MB, pickle {sizes[1] / 1e6:.2f} MB")
+    print("CPU ms: " + ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in took.items()) + "\n")
     return [
         Bar("bytes of a model file over those of a pickle", sizes[0] / sizes[1], 0.6),
-        Bar("loading a model file over unpickling, time", took["load"][0] / took["load"][1], 2.0),
-        Bar("loading with checksums over without, time", took["load"][0] / unverified, 1.5),
+        Bar("loading a model file over unpickling, time", took["load"] / took["unpickle"], 2.0),
+        Bar("loading with checksums over without, time", took["load"] / took["load, not verified"], 2.0),
     ]
 
 
 def new_processes(paths: dict[str, Path], sentence: Path, rounds: int) -> list[Bar]:
     with tempfile.TemporaryDirectory() as kernels:
         found = starts(paths, sentence, Path(kernels), rounds)
-    names = ("imports", "load", "one sentence", "whole process, ms", "memory, MB")
-    print("a new process, ms\n" + f"{'':24}" + "".join(f"{name:>20}" for name in names))
+    names = ("imports", "load", "one sentence", "whole process", "memory, MB")
+    print("a new process, CPU ms\n" + f"{'':24}" + "".join(f"{name:>20}" for name in names))
     for side, one in found.items():
         times = [1e3 * one.imports, 1e3 * one.load, 1e3 * one.tag, 1e3 * one.whole, one.n_bytes / 1e6]
         print(f"{side:24}" + "".join(f"{value:20.1f}" for value in times))
