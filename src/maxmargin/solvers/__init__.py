@@ -12,6 +12,7 @@ from .descent import Decay, Perceptron, Subgradient
 from .exponentiated_gradient import ExponentiatedGradient
 from .factorwise import GDMM, SoftBCFW
 from .frank_wolfe import FrankWolfe
+from .keeping import CheckpointError
 from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
@@ -36,6 +37,7 @@ __all__ = [
     "Cache",
     "Casimir",
     "Catalyst",
+    "CheckpointError",
     "CuttingPlane",
     "Decay",
     "Drawn",

@@ -8,6 +8,8 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,12 +47,12 @@ class State:
             raise AttributeError(name) from None
 
 
-def check_state(state: Any, family: str, problem: Any) -> None:
+def check_state(state: Any, family: str, mark: int) -> None:
     """Refuse to go on from a state of another solver or other data: its certificate would be wrong."""
     got = state.family if isinstance(state, State) else type(state).__name__
     if got != family:
         raise TypeError(f"state must be that of {family} of an earlier Result, got {got}")
-    if state.fingerprint != fingerprint(problem):
+    if state.fingerprint != mark:
         raise ValueError("state belongs to other data (or costs, or weights) than this problem; start without it")
 
 
@@ -66,6 +68,7 @@ class Engine(ABC):
 
     family: ClassVar[str]  # solvers whose states mean the same
     kept: ClassVar[tuple[str, ...]]  # attributes that a later run goes on with
+    counted: ClassVar[tuple[str, ...]] = ("oracle_calls",)  # what a run counts for itself: a later one begins at 0
     certifies: ClassVar[bool] = True  # whether there are dual values
     keeps_best: ClassVar[bool] = True  # whether the lowest primal value so far is what is wanted
     sampling: Sampling = Permutation()  # how blocks are drawn, where they are
@@ -96,7 +99,7 @@ class Engine(ABC):
             self.draws = Draws(self.n, random_state)
             self.begin()
             return
-        check_state(state, self.family, self.posed)
+        check_state(state, self.family, self.mark)
         state = copy.deepcopy(state)
         self.steps, self.draws = state.steps, state.draws
         if random_state is not None:
@@ -160,8 +163,25 @@ class Engine(ABC):
         """What a later run needs; the caller adds what is certified."""
         kept = {name: getattr(self, name) for name in self.kept}
         draws = copy.deepcopy(self.draws)  # the user may go on drawing from a generator of his own
-        mark = fingerprint(self.posed)
-        return State(self.family, mark, self.lam, self.objective.box, self.steps, draws, kept)
+        return State(self.family, self.mark, self.lam, self.objective.box, self.steps, draws, kept)
+
+    @cached_property
+    def mark(self) -> int:
+        """What tells the data of the problem from others; looking at all of them takes a while."""
+        return fingerprint(self.posed)
+
+    def counts(self) -> dict[str, Any]:
+        """What was counted so far."""
+        return {name: copy.copy(attrgetter(name)(self)) for name in self.counted}
+
+    def count_on(self, counts: dict[str, Any]) -> None:
+        """Go on counting from there: this is the same run."""
+        for name, count in counts.items():
+            mine = attrgetter(name)(self)
+            if isinstance(mine, np.ndarray):
+                mine[...] = count
+            else:
+                setattr(self, name, count)
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         """Exact hinges at w; a run that has another kernel compiled anyway finds them by that."""

@@ -53,6 +53,7 @@ class BlockEngine(Engine):
         "known_curvature",
         "known",
     )
+    counted = (*Engine.counted, "tally")
     outer: Any  # the problem the steps work on
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, parts: Parts):
@@ -148,6 +149,7 @@ class BlockEngine(Engine):
         if self.total_gap == np.inf:  # nothing is certified here: what the steps see has to do, as soon as they saw all
             self.total_gap = float(np.sum(self.gaps))
             n_steps = min(n_steps, unseen or n_steps)
+        n_steps = int(min(n_steps, self.sampling.steps_ahead(self.draws, unseen, self.gaps)))
         self.take_steps(n_steps, unseen)
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)

@@ -18,6 +18,8 @@ from .steps import new_outputs
 class SiteLinkEngine(FactorEngine):
     """Of chains, trees and relaxed graphs."""
 
+    counted = (*FactorEngine.counted, "scratch.visited")
+
     def new_duals(self) -> Factors:
         return make_room(new_factors(self.parts))
 
