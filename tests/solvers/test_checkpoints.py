@@ -1,6 +1,10 @@
 """Runs that were cut off anywhere go on from their checkpoints, step by step as if they had not been."""
 
+import contextlib
+import errno
+import os
 import shutil
+import signal
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from maxmargin.solvers import (
     BlockFrankWolfe,
     Casimir,
     Catalyst,
+    CheckpointError,
     CuttingPlane,
     ExponentiatedGradient,
     FrankWolfe,
@@ -28,6 +33,7 @@ from maxmargin.solvers import (
 from maxmargin.structures import LogLoss
 
 from .conftest import LAM, named_pair
+from .test_driver import Watched
 
 pytestmark = pytest.mark.usefixtures("no_compilation", "compiled_mixtures")
 
@@ -78,10 +84,6 @@ LOG_RUNS = {
 }
 
 
-class Cut(Exception):
-    """A run is cut off."""
-
-
 @pytest.fixture
 def at_every_chance(monkeypatch):
     """Chunks are as short as can be, and each is followed by a checkpoint."""
@@ -96,13 +98,10 @@ def copies(monkeypatch, at_every_chance, tmp_path):
     found, keep = [], keeping.Keeper.keep
 
     def keep_copy(self, contents):
-        if isinstance(self, keeping.Inner):
-            return keep(self, contents)
         keep(self, contents)
         found.append(tmp_path / f"copy{len(found)}.npz")
         shutil.copy(self.path, found[-1])
 
-    monkeypatch.setattr(keeping.Inner, "keep", keeping.Inner.keep)
     monkeypatch.setattr(keeping.Keeper, "keep", keep_copy)
     return found
 
@@ -142,16 +141,17 @@ def test_so_do_runs_of_log_losses(run, tmp_path, copies):
     check_run(solver, LogLoss(named_pair("chain").problem), passes, tmp_path, copies)
 
 
-@pytest.mark.parametrize(
-    "run", ["pairwise by gaps", "accelerated, active", "working set", "svrg", "subgradient", "gdmm"]
-)
+CLOCKED = ["pairwise by gaps", "accelerated, active", "working set", "svrg", "subgradient", "gdmm"]
+
+
+@pytest.mark.parametrize("run", CLOCKED)
 def test_chunks_do_not_change_iterates(run, monkeypatch):
     """How many steps there are between two looks at the clock depends on the clock, and nothing else does."""
     solver, name, passes = RUNS[run]
     found = []
-    for seconds in (0.0, 1e-3, 1e9):
+    for seconds, least in ((0.0, 1), (1e-3, 3), (1e9, 3)):
         monkeypatch.setattr(driver, "CHUNK_SECONDS", seconds)
-        monkeypatch.setattr(engine.Engine, "chunk", property(lambda self: 1 if seconds < 1e-6 else 3))
+        monkeypatch.setattr(engine, "COMPILED_CHUNK", least)
         found.append(solver.solve(named_pair(name).problem, LAM, tol=0, max_passes=passes, random_state=0))
     assert_same(found[0], found[2])
     assert_same(found[1], found[2])
@@ -200,3 +200,131 @@ def test_a_path_cut_off_anywhere_ends_as_if_it_had_not_been(way, tmp_path, copie
     before = len(copies)
     same_paths(walk(problem, checkpoint=written[-1], checkpoint_every=0), plain)
     assert len(copies) == before  # it was at its end
+
+
+def solve(path, solver=None, problem="chain", lam=LAM, **options):
+    solver = RUNS["accelerated"][0] if solver is None else solver
+    options = {"tol": 0, "max_passes": 6, "random_state": 0} | options
+    return solver.solve(named_pair(problem).problem, lam, checkpoint=path, checkpoint_every=0, **options)
+
+
+OTHERS = {
+    "data": {"problem": "chain weighted"},
+    "solver": {"solver": BlockFrankWolfe(), "problem": "chain"},
+    "lam": {"lam": 0.2},
+    "random_state": {"random_state": 1},
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_the_checkpoint_of_another_run_is_refused_and_stays(what, tmp_path):
+    path = tmp_path / "run.npz"
+    solve(path)
+    before = path.read_bytes()
+    with pytest.raises(CheckpointError, match=rf"checkpoint of another run: delete it .*{what}: "):
+        solve(path, **OTHERS[what])
+    with pytest.raises(CheckpointError, match="checkpoint of another run"):
+        regularization_path(named_pair("chain").problem, "bcpfw", checkpoint=path)
+    assert path.read_bytes() == before
+
+
+def test_limits_may_change(tmp_path):
+    path = tmp_path / "run.npz"
+    solve(path, max_passes=3)
+    assert_same(solve(path, max_passes=8), solve(None, max_passes=8))
+    solve(path, tol=10.0)
+    assert solve(path, tol=10.0).status == "converged"
+
+
+@pytest.mark.parametrize("cut", [0, 1, 100, -1, -100])
+def test_a_damaged_file_is_refused(cut, tmp_path):
+    path = tmp_path / "run.npz"
+    solve(path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(CheckpointError, match="is no checkpoint, or damaged: delete it to begin anew"):
+        solve(path)
+
+
+def test_every_flipped_bit_is_seen_or_does_not_matter(tmp_path):
+    path, rng = tmp_path / "run.npz", np.random.default_rng(0)
+    expected, whole = solve(path), path.read_bytes()
+    for at in rng.integers(len(whole), size=150):
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(flipped)
+        with contextlib.suppress(CheckpointError):
+            assert np.array_equal(solve(path).w, expected.w)
+
+
+def test_files_that_are_something_else(tmp_path):
+    path = tmp_path / "run.npz"
+    np.savez(path, w=np.zeros(3))
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        solve(path)
+    np.save(tmp_path / "run.npy", np.array([print], object))  # code in a pickle, which nobody reads
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        solve(tmp_path / "run.npy")
+
+
+def test_where_nothing_can_be_written(tmp_path):
+    with pytest.raises(OSError, match=r"cannot be written to .*missing'?: give another path"):
+        solve(tmp_path / "missing" / "run.npz")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        solve(tmp_path)
+    with pytest.raises(TypeError, match="checkpoint must be the path of a file or None"):
+        solve(3)
+    with pytest.raises(ValueError, match="checkpoint_every must"):
+        RUNS["uniform"][0].solve(named_pair("chain").problem, LAM, checkpoint=tmp_path / "a", checkpoint_every=-1)
+
+
+class Full:
+    """A disk that is full from some write on."""
+
+    def __init__(self, after):
+        self.left, self.write = after, keeping.write_state
+
+    def __call__(self, file, *args):
+        self.left -= 1
+        self.write(file, *args)
+        if self.left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_costs_checkpoints_and_no_training(tmp_path, at_every_chance, monkeypatch):
+    path, plain = tmp_path / "run.npz", solve(None)
+    with monkeypatch.context() as patched:
+        patched.setattr(keeping, "write_state", Full(after=3))
+        with pytest.warns(RuntimeWarning, match="No space left on device") as told:
+            assert_same(solve(path), plain)
+    assert [str(one.message).rpartition("; ")[2] for one in told] == [
+        "training goes on, and the next one is tried in time",
+        "the run is over, and what it returns is in memory only",
+    ]
+    assert [one.name for one in tmp_path.iterdir()] == ["run.npz"]  # the old one, and nothing unfinished
+    assert_same(solve(path), plain)
+
+
+def test_what_a_killed_run_left_unfinished_is_cleared_up(tmp_path):
+    unfinished = tmp_path / f".run.npz.{'0' * 32}"
+    unfinished.write_bytes(b"half")
+    mine = tmp_path / ".run.npz.of my own"
+    mine.write_bytes(b"")
+    solve(tmp_path / "run.npz")
+    assert mine.exists() and not unfinished.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_leave_a_last_checkpoint(number, tmp_path):
+    path, seen = tmp_path / "run.npz", []
+    before = signal.signal(signal.SIGTERM, lambda *_: seen.append(path.exists()))
+    solver, options = BlockFrankWolfe("gap", "weighted", 2, step="pairwise"), {"tol": 0, "max_passes": 8}
+    try:
+        structure = Watched(lambda call: os.kill(os.getpid(), number) if call == 23 else None)
+        result = solver.solve(structure, LAM, checkpoint=path, random_state=0, **options)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert result.status == "interrupted" and result.n_passes < 8
+    assert seen == ([True] if number == signal.SIGTERM else [])  # who sent it gets it, when all is saved
+    plain = solver.solve(Watched(lambda call: None), LAM, random_state=0, **options)
+    again = solver.solve(Watched(lambda call: None), LAM, checkpoint=path, random_state=0, **options)
+    assert_same(again, plain)

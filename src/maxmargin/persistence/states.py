@@ -26,7 +26,7 @@ DOCUMENT = "state.json"
 SMALL = 1 << 12  # bytes
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
-Take = Make = Callable[[Any], Any]
+Function = Callable[[Any], Any]
 
 
 class Classes:
@@ -40,7 +40,7 @@ class Classes:
         For those of which it is something else: what is kept of an object, and the object made of that.
     """
 
-    def __init__(self, classes: Iterable[type], by_class: Mapping[type, tuple[Take, Make]] | None = None):
+    def __init__(self, classes: Iterable[type], by_class: Mapping[type, tuple[Function, Function]] | None = None):
         self.by_name = {f"{one.__module__}.{one.__qualname__}": one for one in classes}
         self.names = {one: name for name, one in self.by_name.items()}
         self.by_class = dict(by_class or {})
@@ -110,9 +110,8 @@ def read_state(path: str | os.PathLike, classes: Classes) -> Any:
         reader.pools = {kind: reader.entry(node["$array"]) for kind, node in document["pools"].items()}
         return reader.value(document["tree"], "state")
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise (
-            error if isinstance(error, ModelFileError) else archive.fault(f"{type(error).__name__}: {error}")
-        ) from error
+        fault = archive.fault(f"{type(error).__name__}: {error}")
+        raise (error if isinstance(error, ModelFileError) else fault) from error
 
 
 class _Writer(Taken):
@@ -200,7 +199,7 @@ def _generator(reader: _Reader, content: Any, where: str, depth: int) -> np.rand
     return np.random.Generator(bits)
 
 
-SCALARS: dict[type, tuple[str, Take]] = {
+SCALARS: dict[type, tuple[str, Function]] = {
     np.generic: ("$scalar", np.asarray),
     np.random.Generator: ("$generator", lambda value: dict(value.bit_generator.state)),
     bytes: ("$bytes", lambda value: np.frombuffer(value, np.uint8)),

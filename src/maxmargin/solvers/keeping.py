@@ -97,7 +97,7 @@ class Keeper:
         self._refuse_folder()
 
     def _refuse_folder(self) -> None:
-        """Find out now, not in an hour, whether files can be written there; and clear up after a run that was killed."""
+        """Find out now, not in an hour, whether files can be written there; and clear up after runs that were cut."""
         if self.path.is_dir():
             raise IsADirectoryError(f"checkpoint must be the path of a file, and {str(self.path)!r} is a folder")
         for unfinished in self.path.parent.glob(f".{self.path.name}.*"):
@@ -141,7 +141,7 @@ class Keeper:
         return time.monotonic() >= self.next
 
     def keep(self, contents: Any) -> None:
-        """Write a snapshot. Training must not be lost because a disk is full: then the last one stays, with a warning."""
+        """Write a snapshot. Hours must not be lost because a disk is full: then the last one stays, with a warning."""
         from .known import CLASSES
 
         tree = {"format": FORMAT, "version": VERSION, "identity": self.identity, "contents": contents}

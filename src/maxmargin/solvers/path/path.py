@@ -200,6 +200,8 @@ class Path:
         if not is_cone(self._box):
             raise ValueError("a path needs weights that can be scaled: their bounds must be 0 or infinite")
         self._run, self._effort, self._warm, self._keeper = run, effort, warm, keeper
+        self._rule: Any
+        self._next: Step
         self._state: Any = None
         self._stopped: Status | None = None
         self._first: Solved | None = None  # of two runs at a breakpoint
