@@ -83,6 +83,8 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     random_state: Any
     verbose: int
     warm_start: bool
+    checkpoint: Any
+    checkpoint_every: float
     n_jobs: int | None = None  # no parameter of those whose outputs are found one after the other
 
     def _keep(self, parameters: dict[str, Any]) -> None:
@@ -142,6 +144,8 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=check_verbose(self.verbose),
+            checkpoint=self.checkpoint,
+            checkpoint_every=self.checkpoint_every,
         )
         attributes = {**encoded.attributes(result.w), **certificate_of(result, solver, lam), **dict(found)}
         if not self.warm_start:

@@ -9,6 +9,7 @@ from .block_coordinate import BlockFrankWolfe
 from .catalyst import Catalyst
 from .cutting_plane import CuttingPlane
 from .descent import Decay, Perceptron, Subgradient
+from .engine import Earlier
 from .exponentiated_gradient import ExponentiatedGradient
 from .factorwise import GDMM, SoftBCFW
 from .frank_wolfe import FrankWolfe
@@ -41,6 +42,7 @@ __all__ = [
     "CuttingPlane",
     "Decay",
     "Drawn",
+    "Earlier",
     "ExactLength",
     "ExpectationStep",
     "ExponentiatedGradient",

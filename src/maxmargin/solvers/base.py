@@ -16,7 +16,7 @@ from ..structures.needs import Need, check_needs
 from ..structures.verbs import dimension, offers
 from .box import make_box
 from .driver import Callback, Limits, Snapshot, as_callbacks, drive
-from .engine import Engine
+from .engine import Earlier, Engine
 from .keeping import EVERY, NOT_KEPT, identity_of, keeper_of
 from .result import Result
 from .tolerance import Goal, as_goal
@@ -94,8 +94,8 @@ class Solver(BaseEstimator, ABC):
             Stop after so many seconds.
         callbacks : function or iterable of functions, default=()
             Called with each :class:`~.result.Record`; a true answer stops. See ``docs/callbacks.md``.
-        state : State or None, default=None
-            ``Result.state`` of an earlier call, to go on from there.
+        state : State, Earlier or None, default=None
+            ``Result.state`` of an earlier call, to go on from there; as `Earlier`, one with the first of these samples.
         random_state : int, RandomState, Generator or None, default=None
             Seed; None goes on with the state's own randomness where there is one.
         n_jobs : int or None, default=None
@@ -148,7 +148,8 @@ class Solver(BaseEstimator, ABC):
         """Solve a problem whose parameters were checked; a run that was `found` goes on."""
         begun, seed = (state, random_state) if found is None else (found.state, None)
         engine = self.start(problem, lam, begun, seed, n_jobs)
-        return drive(engine, limits, callbacks, verbose, state, keeper, found)
+        known = None if isinstance(state, Earlier) else state  # what was certified there holds for other samples
+        return drive(engine, limits, callbacks, verbose, known, keeper, found)
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> Engine:
         """A run at its starting point, or where an earlier one stopped."""

@@ -47,13 +47,43 @@ class State:
             raise AttributeError(name) from None
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """The state of a run on the first samples of a problem, which others have joined since.
+
+    Parameters
+    ----------
+    state : State
+        ``Result.state`` of that run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, Earlier
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> few, more = (make_multiclass_problem(np.eye(4)[:n], np.array([0, 1, 2, 2])[:n], 3) for n in (3, 4))
+    >>> solver = BlockFrankWolfe(step="pairwise")
+    >>> first = solver.solve(few, 0.1, tol=1e-6, random_state=0)
+    >>> second = solver.solve(more, 0.1, tol=1e-6, state=Earlier(first.state))
+    >>> print(second.status, second.history["dual"][0] > 0.0)  # it does not begin at 0
+    converged True
+    """
+
+    state: State
+
+
 def check_state(state: Any, family: str, mark: int) -> None:
     """Refuse to go on from a state of another solver or other data: its certificate would be wrong."""
+    check_family(state, family)
+    if state.fingerprint != mark:
+        raise ValueError("state belongs to other data (or costs, or weights) than this problem; start without it")
+
+
+def check_family(state: Any, family: str) -> None:
+    """Refuse to go on from a state of another solver."""
     got = state.family if isinstance(state, State) else type(state).__name__
     if got != family:
         raise TypeError(f"state must be that of {family} of an earlier Result, got {got}")
-    if state.fingerprint != mark:
-        raise ValueError("state belongs to other data (or costs, or weights) than this problem; start without it")
 
 
 class Engine(ABC):
@@ -93,8 +123,12 @@ class Engine(ABC):
         """Steps of so many passes: at least one, and no end for infinitely many."""
         return passes if passes == np.inf else max(1, round(passes * self.n))
 
-    def start(self, state: State | None, random_state: Any) -> None:
+    def start(self, state: State | Earlier | None, random_state: Any) -> None:
         """Begin, or go on from an earlier state; without a seed, with its own randomness."""
+        if isinstance(state, Earlier):
+            self.draws = Draws(self.n, copy.deepcopy(state.state.draws.rng) if random_state is None else random_state)
+            self.join(copy.deepcopy(state.state))
+            return
         if state is None:
             self.draws = Draws(self.n, random_state)
             self.begin()
@@ -120,6 +154,10 @@ class Engine(ABC):
         A run that cannot take all of it as it is says itself what it takes.
         """
         vars(self).update(state.kept)
+
+    def join(self, state: State) -> None:
+        """Begin where the first samples are as a run left them, which had no others."""
+        raise TypeError(f"samples cannot join a run of {self.family}: its states are not taken apart by samples")
 
     def prepare(self) -> None:  # noqa: B027
         """Compile or load what the run needs, before the clock starts; where `begin` did not."""

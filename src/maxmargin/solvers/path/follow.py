@@ -101,7 +101,7 @@ def regularization_path(
     rule, run = approximately(eps, relative, kappa, lam_min, heuristic)
     problem, effort = as_problem(problem), Effort(max_passes, max_seconds, random_state, n_jobs)
     solver = get_solver(solver, problem)
-    keeper = _keeper_of(checkpoint, checkpoint_every, problem, solver, effort, rule=rule, way=run.__name__)
+    keeper = keeper_of_path(checkpoint, checkpoint_every, problem, solver, effort, rule, run, True)
     return Path(problem, solver, rule, run, effort, keeper=keeper).walk(callbacks, verbose)
 
 
@@ -172,13 +172,17 @@ def lam_grid(
     """
     problem, rule = as_problem(problem), on_grid(lams, tol)
     solver, effort = get_solver(solver, problem), Effort(max_passes, max_seconds, random_state, n_jobs)
-    keeper = _keeper_of(checkpoint, checkpoint_every, problem, solver, effort, rule=rule, warm_start=warm_start)
+    keeper = keeper_of_path(checkpoint, checkpoint_every, problem, solver, effort, rule, certified, warm_start)
     return Path(problem, solver, rule, certified, effort, warm=warm_start, keeper=keeper).walk(callbacks, verbose)
 
 
-def _keeper_of(path: Any, every: float, problem: Any, solver: Solver, effort: Effort, **others: Any) -> Any:
+def keeper_of_path(
+    path: Any, every: float, problem: Any, solver: Solver, effort: Effort, rule: Any, run: Run, warm: bool
+) -> Any:
+    """What keeps a path on its way, given all that tells it from others."""
+    words = {"rule": rule, "way": run.__name__, "warm_start": warm}
     return keeper_of(
-        path, every, lambda: identity_of("path", solver, fingerprint(problem), effort.random_state, **others)
+        path, every, lambda: identity_of("path", solver, fingerprint(problem), effort.random_state, **words)
     )
 
 
