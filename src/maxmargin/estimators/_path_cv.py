@@ -30,7 +30,8 @@ from .inputs.sequences import stack_sequences
 from .inputs.weights import check_sample_weight
 from .path import scorer_for
 
-NOT_THEIRS = {"lam", "warm_start", "checkpoint", "checkpoint_every"}  # parameters of the single estimator that mean nothing here
+# Parameters of the single estimator that mean nothing here.
+NOT_THEIRS = {"lam", "warm_start", "checkpoint", "checkpoint_every"}
 
 # Measured on three sets and shown on others: docs/path.md.
 FOLDS, EPS = 3, 0.5
