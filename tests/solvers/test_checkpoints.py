@@ -41,21 +41,29 @@ pytestmark = pytest.mark.usefixtures("no_compilation", "compiled_mixtures")
 RUNS = {
     "uniform": (BlockFrankWolfe(), "chain", 4),
     "averaged": (BlockFrankWolfe("permutation", "weighted", gap_every=2), "chain masked", 5),
-    "pairwise by gaps": (BlockFrankWolfe("gap", "weighted", 3, step="pairwise", cache=True), "chain weighted", 7),
+    "pairwise by gaps": (
+        BlockFrankWolfe("gap", "weighted", gap_every=3, step="pairwise", cache=True),
+        "chain weighted",
+        7,
+    ),
     "away": (BlockFrankWolfe("permutation", step="away", gap_every=3), "tree featured", 4),
     "active": (BlockFrankWolfe("active", gap_every=3, step="optimal"), "multiclass", 10),
     "accelerated": (
-        BlockFrankWolfe("gap", "weighted", 2, step="pairwise", acceleration=Catalyst(kappa=0.3)),
+        BlockFrankWolfe("gap", "weighted", gap_every=2, step="pairwise", acceleration=Catalyst(kappa=0.3)),
         "chain",
         7,
     ),
     "accelerated, active": (
-        BlockFrankWolfe("active", "weighted", 3, step="optimal", acceleration=Catalyst(kappa=0.3)),
+        BlockFrankWolfe("active", "weighted", gap_every=3, step="optimal", acceleration=Catalyst(kappa=0.3)),
         "multiclass weighted",
         9,
     ),
     "bounded": (BlockFrankWolfe("permutation", step="pairwise", lower=-0.1, upper=0.2, gap_every=3), "chain", 5),
-    "own structure": (BlockFrankWolfe("gap", "weighted", 3, step="pairwise", cache=True), "custom weighted", 6),
+    "own structure": (
+        BlockFrankWolfe("gap", "weighted", gap_every=3, step="pairwise", cache=True),
+        "custom weighted",
+        6,
+    ),
     "working set": (
         BlockFrankWolfe("permutation", step="pairwise", working_set=True, gap_every=2, acceleration="catalyst"),
         "custom",
@@ -170,7 +178,7 @@ PATHS = {
     ),
     "accelerated": lambda problem, **kept: regularization_path(
         problem,
-        BlockFrankWolfe("gap", "weighted", 2, step="pairwise", acceleration=Catalyst(kappa=0.3)),
+        BlockFrankWolfe("gap", "weighted", gap_every=2, step="pairwise", acceleration=Catalyst(kappa=0.3)),
         eps=0.2,
         lam_min=0.1,
         random_state=0,
@@ -313,18 +321,19 @@ def test_what_a_killed_run_left_unfinished_is_cleared_up(tmp_path):
     assert mine.exists() and not unfinished.exists()
 
 
+@pytest.mark.parametrize("call", [13, 18, 23, 28])  # of steps and of certificates
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_leave_a_last_checkpoint(number, tmp_path):
+def test_signals_leave_a_last_checkpoint(number, call, tmp_path):
     path, seen = tmp_path / "run.npz", []
     before = signal.signal(signal.SIGTERM, lambda *_: seen.append(path.exists()))
-    solver, options = BlockFrankWolfe("gap", "weighted", 2, step="pairwise"), {"tol": 0, "max_passes": 8}
+    solver, options = BlockFrankWolfe("gap", "weighted", gap_every=2, step="pairwise"), {"tol": 0, "max_passes": 8}
     try:
-        structure = Watched(lambda call: os.kill(os.getpid(), number) if call == 23 else None)
+        structure = Watched(lambda now: os.kill(os.getpid(), number) if now == call else None)
         result = solver.solve(structure, LAM, checkpoint=path, random_state=0, **options)
     finally:
         signal.signal(signal.SIGTERM, before)
     assert result.status == "interrupted" and result.n_passes < 8
     assert seen == ([True] if number == signal.SIGTERM else [])  # who sent it gets it, when all is saved
-    plain = solver.solve(Watched(lambda call: None), LAM, random_state=0, **options)
-    again = solver.solve(Watched(lambda call: None), LAM, checkpoint=path, random_state=0, **options)
+    plain = solver.solve(Watched(lambda now: None), LAM, random_state=0, **options)
+    again = solver.solve(Watched(lambda now: None), LAM, checkpoint=path, random_state=0, **options)
     assert_same(again, plain)

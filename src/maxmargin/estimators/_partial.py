@@ -55,8 +55,6 @@ class LearnsInParts(MaxMarginEstimator):
             raise ValueError('lam="cv" is chosen by all samples at once: give partial_fit a number, or None')
         kernel = getattr(self, "kernel", None)
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            raise ValueError(
-                'kernel="precomputed" has a column for each training sample: give the function instead'
-            )
+            raise ValueError('kernel="precomputed" has a column for each training sample: give the function instead')
         if self.checkpoint is not None:
             raise ValueError("checkpoint is for fit: a file has one run, and every part is another one")

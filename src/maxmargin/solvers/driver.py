@@ -193,13 +193,16 @@ class _Run:
         return (self.engine.steps - self.start) / self.engine.n
 
     def until_stopped(self, interrupt: Interrupt, bar: Any) -> Status:
-        status = self.stand(interrupt, bar)
+        status, is_kept = self.stand(interrupt, bar), False
         while status is None:
             self.work(min(self.next_certificate, self.last), interrupt, bar)
-            self.keep_where_it_ends(interrupt)
+            is_kept = self.keep_where_it_ends(interrupt)
             status = self.look_back(interrupt, bar)
-        if status in (Status.CONVERGED, Status.CALLBACK):  # all others were kept before the closing certificate
+        if status in (Status.CONVERGED, Status.CALLBACK):
             self.keeper.finish(self.snapshot())
+        elif not is_kept:  # what stops it came with a certificate that was due anyway
+            self.keeper.keep(self.snapshot())
+        interrupt.deliver()
         return status
 
     def stand(self, interrupt: Interrupt, bar: Any) -> Status | None:
@@ -234,11 +237,13 @@ class _Run:
             return Status.MAX_PASSES
         return Status.MAX_SECONDS if self.out_of_time() else None
 
-    def keep_where_it_ends(self, interrupt: Interrupt) -> None:
-        """Before a closing certificate, which a run that goes on would not have made here."""
-        if interrupt.seen or self.engine.steps >= self.last or self.out_of_time():
+    def keep_where_it_ends(self, interrupt: Interrupt) -> bool:
+        """Before a closing certificate, which a run that goes on would not have made here; whether this is one."""
+        ends = interrupt.seen or self.engine.steps >= self.last or self.out_of_time()
+        if ends:
             self.keeper.keep(self.snapshot())
             interrupt.deliver()
+        return ends
 
     @property
     def next_certificate(self) -> float:
