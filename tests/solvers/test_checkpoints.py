@@ -37,12 +37,14 @@ from .test_driver import Watched
 
 pytestmark = pytest.mark.usefixtures("no_compilation", "compiled_mixtures")
 
+BY_GAPS = BlockFrankWolfe("gap", "weighted", gap_every=3, step="pairwise", cache=True)
+
 # solver, problem, passes
 RUNS = {
     "uniform": (BlockFrankWolfe(), "chain", 4),
     "averaged": (BlockFrankWolfe("permutation", "weighted", gap_every=2), "chain masked", 5),
     "pairwise by gaps": (
-        BlockFrankWolfe("gap", "weighted", gap_every=3, step="pairwise", cache=True),
+        BY_GAPS,
         "chain weighted",
         7,
     ),
@@ -60,7 +62,7 @@ RUNS = {
     ),
     "bounded": (BlockFrankWolfe("permutation", step="pairwise", lower=-0.1, upper=0.2, gap_every=3), "chain", 5),
     "own structure": (
-        BlockFrankWolfe("gap", "weighted", gap_every=3, step="pairwise", cache=True),
+        BY_GAPS,
         "custom weighted",
         6,
     ),

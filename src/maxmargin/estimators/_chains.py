@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 
 from ..structures.masks import TransitionMask
 from ..structures.pairwise import PairwiseWeights, make_chain_problem, make_chains
@@ -15,6 +16,7 @@ from ._decoding import Scored
 from ._encoded import Encoded
 from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._labeling import LabelingEstimator
+from ._partial import takes_parts
 from ._scaling import units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import rows_of, take
@@ -92,6 +94,7 @@ class ChainLabeling(LabelingEstimator):
         self._fit(X, y, sample_weight=sample_weight, lengths=lengths)
         return self
 
+    @available_if(takes_parts)
     @with_callbacks
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
         """Learn from sequences that join those of earlier calls.

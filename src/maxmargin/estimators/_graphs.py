@@ -8,12 +8,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 
 from ..structures.graphs import Method, Trees
 from ..structures.pairwise import make_pairwise_problem, make_sites
 from ._decoding import Scored
 from ._encoded import Encoded
 from ._labeling import LabelingEstimator
+from ._partial import takes_parts
 from ._scaling import units_of_sites
 from ._weights import as_weights
 from .inputs.arrays import rows_of, take
@@ -127,6 +129,7 @@ class NodeLabeling(LabelingEstimator):
         method.check_edge_features(plan, matrix)
         return method, plan, matrix
 
+    @available_if(takes_parts)
     @with_callbacks
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from samples that join those of earlier calls.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any
 
 from .._parameters import count_threads
-from ..solvers.joining import earlier, solver_for_more
+from ..solvers import Solver, get_solver
+from ..solvers.joining import check_joinable, earlier, solver_for_more
+from ..solvers.presets import PRESETS
 from ._base import MaxMarginEstimator
 from ._encoded import Encoded
 from ._kernels import PRECOMPUTED
@@ -46,15 +49,26 @@ class LearnsInParts(MaxMarginEstimator):
         self._learn(encoded, solver, self._regularization(encoded), state, None, {"_samples": samples}, X, y, **given)
 
     def _refuse_parts(self, first: Any) -> None:
-        if first is None and self.__sklearn_is_fitted__():
-            raise ValueError(
-                "the model was fitted by fit, which keeps no samples for others to join: begin with partial_fit, with "
-                "a clone of the estimator"
-            )
+        kernel = getattr(self, "kernel", None)
         if isinstance(self.lam, str):
             raise ValueError('lam="cv" is chosen by all samples at once: give partial_fit a number, or None')
-        kernel = getattr(self, "kernel", None)
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
             raise ValueError('kernel="precomputed" has a column for each training sample: give the function instead')
         if self.checkpoint is not None:
             raise ValueError("checkpoint is for fit: a file has one run, and every part is another one")
+        if first is None and self.__sklearn_is_fitted__():
+            warnings.warn(
+                "fit keeps no samples for others to join: partial_fit begins anew, with these; to go on later, begin "
+                "with partial_fit",
+                UserWarning,
+                stacklevel=5,
+            )
+
+
+def takes_parts(model: Any) -> bool:
+    """Whether a model's solver can go on where samples join; an error that says why not."""
+    if getattr(model, "l1", 0.0):
+        raise ValueError("an L1 penalty is for L-BFGS, which has no dual variables of single samples")
+    if isinstance(model.solver, Solver) or (isinstance(model.solver, str) and model.solver in PRESETS):
+        check_joinable(get_solver(model.solver))  # what is no solver, solving refuses
+    return True

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,7 +21,7 @@ from ..structures.rows import count_weight_rows
 from ..structures.weights import MulticlassWeights, Weights
 from ._encoded import Encoded
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
-from ._partial import LearnsInParts
+from ._partial import LearnsInParts, takes_parts
 from ._scaling import LAM_OF_ONE, units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import as_any_array, read_target, refuse_mask, take
@@ -233,6 +234,7 @@ class MulticlassSVM(ClassifierMixin, LearnsInParts):
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
+    @available_if(takes_parts)
     @with_callbacks
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MulticlassSVM:
         """Learn from samples that join those of earlier calls.

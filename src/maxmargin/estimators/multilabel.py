@@ -20,11 +20,11 @@ from ..structures.label_pairs import MOST_TRIED, LabelPairs, best_sets
 from ..structures.multilabel import make_multilabel_problem
 from ..structures.weights import MultilabelWeights, Weights
 from ._encoded import Encoded
-from ._partial import LearnsInParts
+from ._partial import LearnsInParts, takes_parts
 from ._scaling import LAM_OF_ONE, normalizes, units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import take
-from .inputs.joining import read_classes, stack_rows
+from .inputs.joining import stack_rows
 from .inputs.multilabel import read_by_label, read_label_sets
 from .inputs.weights import check_sample_weight
 from .multiclass import validated
@@ -259,6 +259,7 @@ class MultilabelSVM(ClassifierMixin, LearnsInParts):
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
+    @available_if(takes_parts)
     @with_callbacks
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MultilabelSVM:
         """Learn from samples that join those of earlier calls; not with interactions.
@@ -272,8 +273,8 @@ class MultilabelSVM(ClassifierMixin, LearnsInParts):
             As in `fit`, with the features of the first call.
         y : array or sparse matrix of shape (n, L)
             As in `fit`, with the labels of the first call.
-        classes : array-like of shape (L,) or None, default=None
-            The numbers of the columns of y, 0 to L - 1, which these tell.
+        classes : ignored
+            The columns of y are the labels, all of them in every call.
         sample_weight : array of shape (n,) or None, default=None
             One weight a sample of this call.
 
@@ -289,7 +290,6 @@ class MultilabelSVM(ClassifierMixin, LearnsInParts):
         checked = copy.copy(self)
         given = validated(checked, X, order="C", reset=first is None)
         present = read_label_sets(y, given.shape[0], None if first is None else first.present.shape[1])
-        read_classes(classes, np.arange(present.shape[1]))
         weight = check_sample_weight(sample_weight, len(present))
         kept = np.flatnonzero(weight)
         rows, present, weight = take(given, kept), take(present, kept), take(weight, kept)
