@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin import ChainSVM, datasets
-from maxmargin.datasets._conll2000 import TEMPLATES
+from maxmargin.datasets._conll2000 import WINDOWS
 
 from ._report import Bar, arguments, finish, time_in_turn
 
@@ -43,9 +43,9 @@ def token_features(columns: dict[str, Sequence[str]], t: int) -> dict[str, Any]:
     """What the templates say of a token, as a user would write it."""
     length = len(columns["w"])
     features: dict[str, Any] = {
-        template.name: "|".join(columns[template.column][t + template.offsets[0] : t + template.offsets[-1] + 1])
-        for template in TEMPLATES
-        if t + template.offsets[0] >= 0 and t + template.offsets[-1] < length
+        template.texts[0].rstrip("="): "|".join(columns[one.column][t + one.offset] for one in template.readings)
+        for template in WINDOWS
+        if all(0 <= t + one.offset < length for one in template.readings)
     }
     if t == 0:
         features["__BOS__"] = True

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from sklearn.utils import Bunch
 from threadpoolctl import threadpool_limits
 
-from maxmargin import datasets
+from cli import runs as commands
+from maxmargin import TemplateEncoder, datasets
 
 ROOT = Path(__file__).resolve().parents[1]
 BAR = re.compile(r"^.+: ([-+.\w]+ \((<=|>=) [-+.\w]+\) (ok|SHORT)|not measured \((<=|>=) [-+.\w]+\))$")
@@ -77,6 +78,58 @@ def test_serving_runs(monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
     monkeypatch.setattr(datasets, "fetch_conll2000", sliced(datasets.fetch_conll2000, 40))
     assert_runs("serving", importlib.import_module("benchmarks.serving"), monkeypatch, capsys)
+
+
+@needs_data
+def test_model_files_run(monkeypatch, capsys):
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.setattr(datasets, "fetch_conll2000", sliced(datasets.fetch_conll2000, 40))
+    module = importlib.import_module("benchmarks.model_files")
+    monkeypatch.setattr(module, "FEW_FILES", 10)
+    monkeypatch.setattr(module, "STEPS", dict.fromkeys(module.STEPS, ("", "", "")))  # of processes that do nothing
+    assert_runs("model_files", module, monkeypatch, capsys)
+
+
+@needs_data
+def test_file_formats_run(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT)
+    module = importlib.import_module("benchmarks.file_formats")
+    monkeypatch.setattr(module, "FEW_FILES", 20)
+    few = b"\n\n".join(module.load_file(module.TRAIN).split(b"\n\n")[:50])
+    monkeypatch.setattr(module, "load_file", lambda file: few)
+    assert_runs("file_formats", module, monkeypatch, capsys)
+
+
+@needs_data
+def test_command_line_runs(monkeypatch, capsys, no_compilation):
+    """Within this process, so that nothing has to be compiled."""
+    pytest.importorskip("pycrfsuite")
+    monkeypatch.syspath_prepend(ROOT)
+    module = importlib.import_module("benchmarks.command_line")
+    theirs = importlib.import_module("benchmarks._crfsuite_chunking")
+
+    def run_here(folder, kernels, name, *words):
+        monkeypatch.chdir(folder)
+        ran = commands.run(*words) if name == "maxmargin" else getattr(theirs, words[0])(*words[1:])
+        return module.Ran(1.0, 1.0, "" if ran is None else ran.out)
+
+    monkeypatch.setattr(module, "run", run_here)
+    monkeypatch.setattr(module, "FEW", {"train": 12, "test": 6})
+    assert_runs("command_line", module, monkeypatch, capsys)
+
+
+@needs_data
+def test_crfsuite_gets_the_same_attributes(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    theirs = importlib.import_module("benchmarks._crfsuite_chunking")
+    data = datasets.fetch_conll2000()
+    sentences = [list(zip(w, p, strict=True)) for w, p in zip(data.words_train[:80], data.pos_train[:80], strict=True)]
+    ours = TemplateEncoder(min_count=1).fit_transform(sentences)
+    made = [list(theirs.full(sentence)) for sentence in sentences]
+    assert len({one for sentence in made for token in sentence for one in token}) == ours[0].shape[1]
+    for rows, tokens in zip(ours, made, strict=True):
+        assert [len(token) for token in tokens] == np.diff(rows.indptr).tolist()
 
 
 @needs_data

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import cli
+from maxmargin.cli.command import parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -129,7 +129,7 @@ def test_commands_are_found():
 @pytest.mark.parametrize(("block", "words"), COMMANDS, ids=str)
 def test_commands_can_be_given(block, words):
     try:
-        cli._parser().parse_args(words)
+        parser().parse_args(words)
     except SystemExit as stopped:  # after --version and --help, too
         assert not stopped.code, f"{block}: maxmargin {shlex.join(words)}"
 

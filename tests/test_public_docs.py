@@ -7,7 +7,7 @@ import pytest
 
 import maxmargin
 from docstrings import named_in
-from maxmargin import solvers, structures
+from maxmargin import formats, persistence, solvers, structures
 from maxmargin.solvers import diagnostics
 from maxmargin.solvers.path import Breakpoint
 from maxmargin.structures.needs import Need
@@ -22,14 +22,23 @@ DIAGNOSTICS = [
     for name, one in vars(diagnostics).items()
     if getattr(one, "__module__", None) == diagnostics.__name__ and not name.startswith("_")
 ]
-PUBLIC = [*exported(maxmargin), *exported(solvers), *exported(structures), *DIAGNOSTICS, Breakpoint, Need]
+PUBLIC = [
+    *exported(maxmargin),
+    *exported(solvers),
+    *exported(structures),
+    *exported(formats),
+    *DIAGNOSTICS,
+    Breakpoint,
+    Need,
+]
+PUBLIC += [persistence.save, persistence.storable]
 EACH = pytest.mark.parametrize("public", PUBLIC, ids=lambda one: f"{one.__module__}.{one.__name__}")
 
 
 def parameters_of(public):
-    """Those of the signature; members of an enumeration are looked up, not made."""
-    is_enumeration = inspect.isclass(public) and issubclass(public, enum.Enum)
-    return [] if is_enumeration else list(inspect.signature(public).parameters)
+    """Those of the signature; members of an enumeration are looked up, and errors are caught, not made."""
+    is_found = inspect.isclass(public) and issubclass(public, (enum.Enum, Exception))
+    return [] if is_found else list(inspect.signature(public).parameters)
 
 
 def test_diagnostics_are_found():

@@ -1,6 +1,6 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
-from . import datasets, metrics, solvers, structures
+from . import datasets, formats, metrics, persistence, solvers, structures
 from .compilation import compile_models
 from .estimators import (
     Bipartite,
@@ -23,7 +23,8 @@ from .estimators import (
     lam_grid,
     regularization_path,
 )
-from .features import DictEncoder, DictHasher
+from .features import DictEncoder, DictHasher, IndexEncoder, TemplateEncoder
+from .persistence import load
 from .structures import TransitionMask, bio_mask
 
 __version__ = "0.1.0"
@@ -39,12 +40,14 @@ __all__ = [
     "Graph",
     "GraphCRF",
     "GraphSVM",
+    "IndexEncoder",
     "MatchingSVM",
     "MulticlassSVM",
     "MulticlassSVMCV",
     "MultilabelSVM",
     "PoseSVM",
     "Proposals",
+    "TemplateEncoder",
     "TransitionMask",
     "Tree",
     "TreeCRF",
@@ -52,8 +55,11 @@ __all__ = [
     "bio_mask",
     "compile_models",
     "datasets",
+    "formats",
     "lam_grid",
+    "load",
     "metrics",
+    "persistence",
     "regularization_path",
     "solvers",
     "structures",

@@ -10,7 +10,7 @@ from maxmargin import ChainSVM
 from maxmargin._compile import Kernel
 from maxmargin.compilation.recipes import RECIPES, SOLVERS, Task, run_task, takes
 
-from .input_kinds import PLAIN, PREPARED, SAME, X, Y, fit, recording, reloaded
+from .input_kinds import PLAIN, PREPARED, SAME, X, Y, fit, from_file, recording, reloaded
 
 
 @pytest.fixture
@@ -40,11 +40,24 @@ def test_variations_of_a_plain_fit_need_no_other_kernels(model, kind, seen):
     assert wrong == {}
 
 
-def test_a_model_read_from_a_memory_map_needs_no_other_kernels(seen, tmp_path):
+@pytest.mark.parametrize("read", [reloaded, from_file])
+def test_a_model_read_from_a_memory_map_needs_no_other_kernels(read, seen, tmp_path):
     fit(ChainSVM(), X, Y)()
     plain = set(seen)
-    fit(ChainSVM(), X, Y, also=lambda *given: reloaded(tmp_path, *given))()
+    fit(ChainSVM(), X, Y, also=lambda *given: read(tmp_path, *given))()
     assert names(seen - plain) == []
+
+
+@pytest.mark.parametrize("model", RECIPES)
+def test_a_model_from_a_file_needs_no_other_kernels(model, seen, tmp_path):
+    """Arrays mapped into memory are such that nothing is compiled anew for them."""
+    for kind, make_cases in RECIPES[model].items():
+        case = next(make_cases())
+        fitted = clone(case.estimator).set_params(max_passes=2, random_state=0).fit(case.X, case.y)
+        fitted.predict(case.X)
+        plain = set(seen)
+        from_file(tmp_path, fitted, case.X, case.y).predict(case.X)
+        assert names(seen - plain) == [], kind
 
 
 @pytest.mark.parametrize(("model", "kind"), SAME)

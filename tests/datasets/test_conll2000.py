@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from maxmargin.datasets import fetch_conll2000
-from maxmargin.datasets._attributes import AttributeEncoder, Tokens, column
 from maxmargin.datasets._conll2000 import TEMPLATES
+from maxmargin.features.attributes import AttributeEncoder, Tokens
+from maxmargin.formats import column
 
 WORD_WINDOWS = [(t,) for t in range(-2, 3)] + [(-1, 0), (0, 1)]
 POS_WINDOWS = (
@@ -35,7 +36,8 @@ def attributes(sentence):
 def tokens(sentences):
     flat = [token for sentence in sentences for token in sentence]
     offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
-    return Tokens({"w": column([word for word, _ in flat]), "pos": column([pos for _, pos in flat])}, offsets)
+    columns = {"w": column([word for word, _ in flat]), "pos": column([pos for _, pos in flat])}
+    return Tokens(columns, offsets).with_ends()
 
 
 def decoded(matrices, names):
@@ -44,7 +46,7 @@ def decoded(matrices, names):
 
 @pytest.mark.parametrize("min_freq", [1, 2, 3])
 def test_encoder_matches_strings(min_freq):
-    encoder = AttributeEncoder(TEMPLATES, tokens(TRAIN), min_freq)
+    encoder = AttributeEncoder.learn(TEMPLATES, tokens(TRAIN), min_freq)
     counts = Counter(name for sentence in TRAIN for row in attributes(sentence) for name in row)
     kept = {name for name, count in counts.items() if count >= min_freq}
     names = encoder.names()
@@ -55,7 +57,7 @@ def test_encoder_matches_strings(min_freq):
 
 
 def test_encoder_with_nothing_frequent_enough():
-    encoder = AttributeEncoder(TEMPLATES, tokens(TRAIN), 100)
+    encoder = AttributeEncoder.learn(TEMPLATES, tokens(TRAIN), 100)
     assert encoder.n_attributes == 0 and len(encoder.names()) == 0
     assert [matrix.shape for matrix in encoder.encode(tokens(TEST))] == [(3, 0), (1, 0)]
 

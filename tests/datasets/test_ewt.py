@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from maxmargin.datasets import _ewt, fetch_ewt
-from maxmargin.datasets._attributes import AttributeEncoder
 from maxmargin.datasets._lexical import TEMPLATES
+from maxmargin.features.attributes import AttributeEncoder
 
 TEXT = """I\tPRON\tPRP\t2\tnsubj
 saw\tVERB\tVBD\t0\troot
@@ -68,7 +68,7 @@ def test_attributes_match_strings(min_freq):
     sentences = [treebank.words[:3], treebank.words[3:4], treebank.words[4:]]
     counts = Counter(name for words in sentences for row in attributes(words) for name in row)
     kept = {name for name, count in counts.items() if count >= min_freq}
-    encoder = AttributeEncoder(TEMPLATES, treebank.tokens(), min_freq)
+    encoder = AttributeEncoder.learn(TEMPLATES, treebank.tokens(), min_freq)
     names = encoder.names()
     assert len(names) == encoder.n_attributes and set(names) == kept
     for matrix, words in zip(encoder.encode(treebank.tokens()), sentences, strict=True):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.datasets._attributes import AttributeEncoder, Template, Tokens, column
 from maxmargin.datasets._fetch import NPZ, Arrays, DataFile, PathLike, load_file
 from maxmargin.datasets._sentences import check_counts
+from maxmargin.features import attributes
+from maxmargin.formats import column
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -131,9 +132,12 @@ def fetch_cantonese(
         names, of_syllable = arrays["toneless_table"], arrays["syllable_to_toneless"]
     splits = _read(arrays).splits(n_train)
     spoken = {name: names[of_syllable[split.syllables]] for name, split in splits.items()}
-    tokens = {name: Tokens({"syllable": column(spoken[name])}, split.offsets) for name, split in splits.items()}
-    templates = [Template("syllable", (offset,)) for offset in range(-window, window + 1)]
-    encoder = AttributeEncoder(templates, tokens["train"], min_freq=1)
+    tokens = {
+        name: attributes.Tokens({"syllable": column(spoken[name])}, split.offsets).with_ends()
+        for name, split in splits.items()
+    }
+    templates = [*(attributes.window("syllable", (offset,)) for offset in range(-window, window + 1)), *attributes.ENDS]
+    encoder = attributes.AttributeEncoder.learn(templates, tokens["train"], min_count=1)
     data = Bunch(feature_names=encoder.names(), DESCR=_CANTONESE_DESCR)
     for name, split in splits.items():
         data[f"X_{name}"] = encoder.encode(tokens[name])

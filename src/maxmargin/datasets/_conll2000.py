@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.datasets import _convert
-from maxmargin.datasets._attributes import AttributeEncoder, Template, Tokens, column
 from maxmargin.datasets._fetch import GZIP, DataFile, PathLike, load_file
 from maxmargin.datasets._sentences import Sentences, check_counts, read_lines
+from maxmargin.features.attributes import ENDS, AttributeEncoder, Tokens, window
+from maxmargin.formats import column
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -37,13 +38,14 @@ TRAIN = _file("train", "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb9
 TEST = _file("test", "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628")
 
 # The templates of the chunking tutorial of CRFsuite (N. Okazaki).
-TEMPLATES = (
-    *(Template("w", (t,)) for t in range(-2, 3)),
-    *(Template("w", (t, t + 1)) for t in range(-1, 1)),
-    *(Template("pos", (t,)) for t in range(-2, 3)),
-    *(Template("pos", (t, t + 1)) for t in range(-2, 2)),
-    *(Template("pos", (t, t + 1, t + 2)) for t in range(-2, 1)),
+WINDOWS = (
+    *(window("w", (t,)) for t in range(-2, 3)),
+    *(window("w", (t, t + 1)) for t in range(-1, 1)),
+    *(window("pos", (t,)) for t in range(-2, 3)),
+    *(window("pos", (t, t + 1)) for t in range(-2, 2)),
+    *(window("pos", (t, t + 1, t + 2)) for t in range(-2, 1)),
 )
+TEMPLATES = (*WINDOWS, *ENDS)
 
 _DESCR = """CoNLL-2000 text chunking
 
@@ -91,7 +93,7 @@ def fetch_conll2000(min_freq: int = 3, *, data_home: PathLike | None = None, dow
     train = _parse(load_file(TRAIN, data_home, download_if_missing))
     test = _parse(load_file(TEST, data_home, download_if_missing))
     tokens = train.tokens()
-    encoder = AttributeEncoder(TEMPLATES, tokens, min_freq)
+    encoder = AttributeEncoder.learn(TEMPLATES, tokens, min_freq)
     return Bunch(
         X_train=encoder.encode(tokens),
         y_train=train.cut(train.chunks),
@@ -113,7 +115,7 @@ class _Chunked(Sentences):
     chunks: tuple[str, ...]
 
     def tokens(self) -> Tokens:
-        return Tokens({"w": column(self.words), "pos": column(self.pos)}, self.offsets)
+        return Tokens({"w": column(self.words), "pos": column(self.pos)}, self.offsets).with_ends()
 
 
 def _parse(text: bytes) -> _Chunked:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from maxmargin.datasets._attributes import AttributeEncoder, Tokens
 from maxmargin.datasets._fetch import DataFile, PathLike, load_file
 from maxmargin.datasets._lexical import TEMPLATES, lexical_tokens
+from maxmargin.features.attributes import AttributeEncoder, Tokens
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -80,7 +80,7 @@ def lexical_task(splits: Mapping[str, Sentences], target: str, min_freq: int, de
     from sklearn.utils import Bunch
 
     tokens = {name: split.tokens() for name, split in splits.items()}
-    encoder = AttributeEncoder(TEMPLATES, tokens["train"], min_freq)
+    encoder = AttributeEncoder.learn(TEMPLATES, tokens["train"], min_freq)
     names = np.unique(getattr(splits["train"], target))
     data = Bunch(feature_names=encoder.names(), target_names=names, DESCR=description)
     for name, split in splits.items():

@@ -1,5 +1,6 @@
 """scikit-learn faces: no mathematics here."""
 
+from . import _stored  # noqa: F401  (says what of it may be in model files)
 from ._encoded import Encoded
 from ._scaling import Scaling
 from .box import BoxSVM

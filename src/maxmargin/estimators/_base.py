@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 
 from .._parameters import check_verbose, count_threads
+from ..persistence import save
 from ..solvers import Record, Result, Solver
 from ..solvers.report import certificate_html, certificate_rows
 from ..solvers.tolerance import Goal, as_goal
@@ -33,6 +35,7 @@ BY_KIND = (
     "scores_",
     "path_passes_",
     "path_oracle_calls_",
+    "_samples",
 )
 
 
@@ -81,6 +84,8 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     random_state: Any
     verbose: int
     warm_start: bool
+    checkpoint: Any
+    checkpoint_every: float
     n_jobs: int | None = None  # no parameter of those whose outputs are found one after the other
 
     def _keep(self, parameters: dict[str, Any]) -> None:
@@ -117,6 +122,23 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         if lam is None and isinstance(self.lam, str):
             found = self._cross_validated(X, y, **given)
             lam = found["lam_"]
+        lam = self._regularization(encoded) if lam is None else lam
+        state = self._earlier_state(encoded.problem, solver)
+        self._learn(encoded, solver, lam, state, self.checkpoint, dict(found), X, y, **given)
+
+    def _learn(
+        self,
+        encoded: Encoded,
+        solver: Solver,
+        lam: Any,
+        state: Any,
+        checkpoint: Any,
+        found: dict[str, Any],
+        X: Any,
+        y: Any,
+        **given: Any,
+    ) -> None:
+        """Solve the problem made of X and y, and maybe of earlier samples, and become what comes of it."""
         root = self._init_callback_context(max_subtasks=None)
         told = {"estimator": self, "X": X, "y": y}
         told["metadata"] = {name: value for name, value in given.items() if value is not None}
@@ -128,7 +150,6 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             task.call_on_fit_task_begin(**told)
             return task.call_on_fit_task_end(**told, reconstruction_attributes=lambda: encoded.attributes(record.w))
 
-        lam = self._regularization(encoded) if lam is None else lam
         result = solver.solve(
             encoded.problem,
             lam,
@@ -136,13 +157,15 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             max_passes=self.max_passes,
             max_seconds=self.max_seconds,
             callbacks=[tell_callbacks],
-            state=self._earlier_state(encoded.problem, solver),
+            state=state,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=check_verbose(self.verbose),
+            checkpoint=checkpoint,
+            checkpoint_every=self.checkpoint_every,
         )
-        attributes = {**encoded.attributes(result.w), **certificate_of(result, solver, lam), **dict(found)}
-        if not self.warm_start:
+        attributes = {**encoded.attributes(result.w), **certificate_of(result, solver, lam), **found}
+        if not (self.warm_start or "_samples" in found):
             attributes["_state"] = None
         root.call_on_fit_task_end(**told, reconstruction_attributes=lambda: attributes)
         self._become(attributes)
@@ -196,6 +219,20 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self : estimator
         """
         return super().set_callbacks(*map(as_callback, callbacks))
+
+    def save(self, path: str | os.PathLike) -> Self:
+        """Write the model to a file that `maxmargin.load` reads, on any machine, without running code from it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; a file that is there is replaced when the new one is complete.
+
+        Returns
+        -------
+        self : estimator
+        """
+        return save(self, path)
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, and the certificate of a fitted model."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 
 from ..structures.masks import TransitionMask
 from ..structures.pairwise import PairwiseWeights, make_chain_problem, make_chains
@@ -15,14 +16,45 @@ from ._decoding import Scored
 from ._encoded import Encoded
 from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._labeling import LabelingEstimator
+from ._partial import takes_parts
 from ._scaling import units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import rows_of, take
 from .inputs.graphs import stack_edge_features
-from .inputs.labels import encode_labels, stack_labels
+from .inputs.joining import check_width, follow, stack_rows
+from .inputs.labels import stack_labels
 from .inputs.masks import read_transition_mask
 from .inputs.sequences import new_vectorizer, split_chains, stack_sequences
 from .inputs.weights import check_sample_weight
+
+
+class Sequences(NamedTuple):
+    """Samples with a weight, laid out; features and losses have no units yet."""
+
+    rows: Any  # (N, F)
+    offsets: np.ndarray
+    codes: np.ndarray  # (N,) of the labels among the classes
+    classes: np.ndarray
+    weight: np.ndarray
+    edge_matrix: Any  # of transitions, or None
+    vectorizer: Any
+    kept: np.ndarray  # numbers of the samples in the call that they came with
+    positions: np.ndarray  # (N,) numbers of the rows among all that were given
+    n_given: int
+
+    def joined(self, more: Sequences) -> Sequences:
+        """These, and others after them."""
+        edges = None if self.edge_matrix is None else stack_rows(self.edge_matrix, more.edge_matrix)
+        return self._replace(
+            rows=stack_rows(self.rows, more.rows),
+            offsets=follow(self.offsets, more.offsets),
+            codes=np.concatenate([self.codes, more.codes]),
+            weight=np.concatenate([self.weight, more.weight]),
+            edge_matrix=edges,
+            kept=np.concatenate([self.kept, more.kept]),
+            positions=np.concatenate([self.positions, self.n_given + more.positions]),
+            n_given=self.n_given + more.n_given,
+        )
 
 
 class ChainLabeling(LabelingEstimator):
@@ -62,24 +94,61 @@ class ChainLabeling(LabelingEstimator):
         self._fit(X, y, sample_weight=sample_weight, lengths=lengths)
         return self
 
-    def encode(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Encoded:
+    @available_if(takes_parts)
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+        """Learn from sequences that join those of earlier calls.
+
+        The model is then that of `fit` on all of them, with its certificate, and begins where the last one ended: see
+        ``docs/continued_training.md``. All samples stay in memory.
+
+        Parameters
+        ----------
+        X : list of arrays or sparse matrices of shape (T, F)
+            As in `fit`. Features are those of the first call; of dicts, others are left out.
+        y : list of T labels each
+            Labels of the first call, or among its `classes`.
+        classes : array-like of shape (K,) or None, default=None
+            All labels that will ever come, for the first call; None: those of its y.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample of this call.
+        lengths : array of int or None, default=None
+            The lengths of the sequences of a stacked X.
+
+        Returns
+        -------
+        self : estimator
+        """
+        self._fit_part(X, y, classes, sample_weight=sample_weight, lengths=lengths)
+        return self
+
+    def _read(
+        self, X: Any, y: Any, classes: Any, first: Any, sample_weight: Any = None, lengths: Any = None
+    ) -> Sequences:
         features, edge_features = split_chains(X)
-        vectorizer = new_vectorizer(features)
+        vectorizer = new_vectorizer(features) if first is None else first.vectorizer
         given = stack_sequences(features, lengths, vectorizer=vectorizer, estimator=type(self).__name__)
         labels = stack_labels(y, given.offsets)
-        edge_matrix = _edge_matrix(edge_features, given.lengths)
+        if first is not None:
+            self._check_edge_features(edge_features)
+            check_width(given.rows, self.n_features_in_, type(self).__name__)
+        edge_matrix = _edge_matrix(edge_features, given.lengths, first and self.n_edge_features_in_)
         weight = check_sample_weight(sample_weight, len(given.lengths))
         kept = np.flatnonzero(weight)
         positions = rows_of(given.lengths, kept)
-        rows, offsets, _ = given.take(kept)
+        rows, offsets, _ = given.as_matrix().take(kept)
         labels, weight = take(labels, positions), take(weight, kept)
         if edge_matrix is not None:
             edge_matrix = take(edge_matrix, rows_of(given.lengths - 1, kept))
+        codes, known = self._read_labels(labels, offsets, classes, first, kept)
+        n_given = int(given.offsets[-1])
+        return Sequences(rows, offsets, codes, known, weight, edge_matrix, vectorizer, kept, positions, n_given)
 
-        codes, classes = encode_labels(labels, offsets)
+    def _pose(self, samples: Sequences) -> Encoded:
+        rows, offsets, codes, classes, weight, edge_matrix, vectorizer, kept, positions, n_given = samples
         mask = read_transition_mask(self.transition_mask, classes, codes, offsets, kept)
         function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
-        matrix: Any = rows if function is None else kernel_rows(function, rows, positions, int(given.offsets[-1]))
+        matrix: Any = rows if function is None else kernel_rows(function, rows, positions, n_given)
         lengths = np.diff(offsets)
         losses = self._losses(classes, codes, offsets, weight)
         edges = None if edge_matrix is None else (edge_matrix, lengths - 1)

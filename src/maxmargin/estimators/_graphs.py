@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 
 from ..structures.graphs import Method, Trees
 from ..structures.pairwise import make_pairwise_problem, make_sites
 from ._decoding import Scored
 from ._encoded import Encoded
 from ._labeling import LabelingEstimator
+from ._partial import takes_parts
 from ._scaling import units_of_sites
 from ._weights import as_weights
 from .inputs.arrays import rows_of, take
@@ -30,10 +32,35 @@ from .inputs.graphs import (
     stack_edges,
     stack_heads,
 )
-from .inputs.labels import encode_labels, stack_labels
+from .inputs.joining import check_width, follow, stack_rows
+from .inputs.labels import stack_labels
 from .inputs.masks import read_pair_mask
 from .inputs.sequences import new_vectorizer, stack_sequences
 from .inputs.weights import check_sample_weight
+
+
+class Nodes(NamedTuple):
+    """Samples with a weight, laid out but for their edges; features and losses have no units yet."""
+
+    rows: Any  # (N, F)
+    offsets: np.ndarray
+    codes: np.ndarray  # (N,) of the labels among the classes
+    classes: np.ndarray
+    weight: np.ndarray
+    split: Split  # links, and their features
+    vectorizer: Any
+    kept: np.ndarray  # numbers of the samples in the call that they came with
+
+    def joined(self, more: Nodes) -> Nodes:
+        """These, and others after them."""
+        return self._replace(
+            rows=stack_rows(self.rows, more.rows),
+            offsets=follow(self.offsets, more.offsets),
+            codes=np.concatenate([self.codes, more.codes]),
+            weight=np.concatenate([self.weight, more.weight]),
+            split=self.split.joined(more.split),
+            kept=np.concatenate([self.kept, more.kept]),
+        )
 
 
 class NodeLabeling(LabelingEstimator):
@@ -102,20 +129,53 @@ class NodeLabeling(LabelingEstimator):
         method.check_edge_features(plan, matrix)
         return method, plan, matrix
 
-    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
+    @available_if(takes_parts)
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from samples that join those of earlier calls.
+
+        The model is then that of `fit` on all of them, with its certificate, and begins where the last one ended: see
+        ``docs/continued_training.md``. All samples stay in memory.
+
+        Parameters
+        ----------
+        X : list of samples
+            As in `fit`. Features are those of the first call; of dicts, others are left out.
+        y : list of T labels each
+            Labels of the first call, or among its `classes`.
+        classes : array-like of shape (K,) or None, default=None
+            All labels that will ever come, for the first call; None: those of its y.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample of this call.
+
+        Returns
+        -------
+        self : estimator
+        """
+        self._fit_part(X, y, classes, sample_weight=sample_weight)
+        return self
+
+    def _read(self, X: Any, y: Any, classes: Any, first: Any, sample_weight: Any = None) -> Nodes:
         split, words = split_samples(X, self.kind), self._words
-        vectorizer = new_vectorizer(split.features)
+        vectorizer = new_vectorizer(split.features) if first is None else first.vectorizer
         given = stack_sequences(split.features, vectorizer=vectorizer, estimator=type(self).__name__, words=words)
         labels = stack_labels(y, given.offsets, words=words)
+        if first is not None:
+            self._check_edge_features(split.edge_features)
+            check_width(given.rows, self.n_features_in_, type(self).__name__)
         weight = check_sample_weight(sample_weight, len(given.lengths))
         kept = np.flatnonzero(weight)
-        rows, offsets, _ = given.take(kept)
+        rows, offsets, _ = given.as_matrix().take(kept)
         labels, weight = take(labels, rows_of(given.lengths, kept)), take(weight, kept)
+        codes, known = self._read_labels(labels, offsets, classes, first, kept)
+        links = split.take(kept)._replace(features=[])
+        return Nodes(rows, offsets, codes, known, weight, links, vectorizer, kept)
 
-        codes, classes = encode_labels(labels, offsets)
+    def _pose(self, samples: Nodes) -> Encoded:
+        rows, offsets, codes, classes, weight, split, vectorizer, kept = samples
         n_labels = len(classes)
         with numbered(kept):
-            method, plan, edge_matrix = self._edges(self._method, split.take(kept), offsets, n_labels)
+            method, plan, edge_matrix = self._edges(self._method, split, offsets, n_labels)
         n_edge_features = None if edge_matrix is None else edge_matrix.shape[1]
         allowed = read_pair_mask(self.transition_mask, classes, codes, plan, kept)
         layout = method.make_weights(

@@ -13,12 +13,13 @@ from .._parameters import check_count, check_positive
 from ..features import DictEncoder
 from ..structures.graphs import MARGINALS, MAX_MARGINALS, TOP
 from ..structures.weights import Weights
-from ._base import MaxMarginEstimator
 from ._calibration import best_temperature, hold_out, hold_out_folds
 from ._decoding import Scored
 from ._names import NamedWeights
+from ._partial import LearnsInParts
 from ._weights import Learned
 from .inputs.arrays import SEQUENCES, Words
+from .inputs.joining import check_known, read_classes
 from .inputs.labels import encode_labels, stack_labels, unstack
 from .inputs.weights import check_sample_weight
 
@@ -37,7 +38,7 @@ class Losses(NamedTuple):
     lam: float  # of one sample, in units
 
 
-class LabelingEstimator(NamedWeights, MaxMarginEstimator):
+class LabelingEstimator(NamedWeights, LearnsInParts):
     """Base of estimators whose outputs are labels of the sites of a sample."""
 
     coef_ = Learned()
@@ -61,6 +62,14 @@ class LabelingEstimator(NamedWeights, MaxMarginEstimator):
         """As scikit-learn does, which takes a while: a short sentence would feel it."""
         if not hasattr(self, "classes_"):
             check_is_fitted(self)
+
+    def _read_labels(
+        self, labels: np.ndarray, offsets: np.ndarray, classes: Any, first: Any, kept: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of labels, and the classes that these are of; `kept` are the numbers of the samples."""
+        codes, known = encode_labels(labels, offsets, read_classes(classes, None if first is None else first.classes))
+        check_known(codes, labels, known, np.repeat(kept, np.diff(offsets)))
+        return codes, known
 
     @abstractmethod
     def _losses(self, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray) -> Losses:

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 
 from .._parameters import check_limits, check_positive
 from ..solvers import Path, Status
+from ..solvers.keeping import EVERY
 from ..solvers.path.follow import on_grid
 from ..solvers.path.rules import Grid
 from ..solvers.path.runs import Effort, certified
@@ -29,7 +30,8 @@ from .inputs.sequences import stack_sequences
 from .inputs.weights import check_sample_weight
 from .path import scorer_for
 
-NOT_THEIRS = {"lam", "warm_start"}  # parameters of the single estimator that mean nothing here
+# Parameters of the single estimator that mean nothing here.
+NOT_THEIRS = {"lam", "warm_start", "checkpoint", "checkpoint_every"}
 
 # Measured on three sets and shown on others: docs/path.md.
 FOLDS, EPS = 3, 0.5
@@ -290,7 +292,7 @@ class PathCV(MaxMarginEstimator):
     """What cross-validated estimators share. Stands before the single estimator among the bases of a class."""
 
     single: type[MaxMarginEstimator]  # what is fitted to a fold
-    lam, warm_start = None, False
+    lam, warm_start, checkpoint, checkpoint_every = None, False, None, EVERY
     lams: Any
     eps: float
     cv: Any

@@ -68,6 +68,11 @@ class BoxSVM(MaxMarginEstimator):
         1 shows a progress bar with the gap.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    checkpoint : str, path or None, default=None
+        A file that keeps the run of `fit`, so that one that was cut off goes on from there; one file a fit. See
+        ``docs/continued_training.md``.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of it, at least.
     scale : bool or None, default=None
         Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
         fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
@@ -149,6 +154,8 @@ class BoxSVM(MaxMarginEstimator):
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
         scale: bool | None = None,
         fit_intercept: bool = True,
         n_words: int | None = None,

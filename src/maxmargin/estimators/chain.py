@@ -45,6 +45,11 @@ class ChainSVM(HingeLoss, ChainLabeling):
         Threads for certificates and predictions; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    checkpoint : str, path or None, default=None
+        A file that keeps the run of `fit`, so that one that was cut off goes on from there; one file a fit. See
+        ``docs/continued_training.md``.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of it, at least.
     scale : bool or None, default=None
         Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
         fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
@@ -163,6 +168,8 @@ class ChainSVM(HingeLoss, ChainLabeling):
         verbose: int = 0,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
         scale: bool | None = None,
         fit_intercept: bool = True,
         fit_boundary: bool = True,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ._chains import ChainLabeling
+from ._crfsuite import attributes_from
 from ._losses import LogLikelihood
 
 
@@ -45,6 +47,11 @@ class ChainCRF(LogLikelihood, ChainLabeling):
         Threads for certificates and predictions; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    checkpoint : str, path or None, default=None
+        A file that keeps the run of `fit`, so that one that was cut off goes on from there; one file a fit. See
+        ``docs/continued_training.md``.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of it, at least.
     scale : bool or None, default=None
         Whether to learn from features divided by their spread (``scaling_``); fitted weights are for features as they
         came. None: where lam is left to the rule or to cross-validation.
@@ -141,9 +148,35 @@ class ChainCRF(LogLikelihood, ChainLabeling):
         verbose: int = 0,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
         scale: bool | None = None,
         fit_intercept: bool = True,
         fit_boundary: bool = True,
         transition_mask: Any = None,
     ):
         self._keep(locals())
+
+    @classmethod
+    def from_crfsuite(cls, path: str | os.PathLike, separator: str = ":") -> ChainCRF:
+        """Make a fitted model of a model file of CRFsuite's.
+
+        It predicts what CRFsuite's tagger does, with the same probabilities. Files of python-crfsuite and
+        sklearn-crfsuite are such; what an algorithm of CRFsuite other than "lbfgs" and "l2sgd" has learned are scores
+        alone.
+
+        Parameters
+        ----------
+        path : str or path
+            Where it is.
+        separator : str, default=":"
+            Between the name and the value of a feature of a dict, as python-crfsuite puts it.
+
+        Returns
+        -------
+        model : ChainCRF
+            Without a certificate: how far from optimal it is, CRFsuite does not say.
+        """
+        model = cls(fit_intercept=False, fit_boundary=False)
+        model._become(attributes_from(path, separator))
+        return model

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import re
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,17 +19,41 @@ from .._parameters import check_count, check_positive
 from ..structures.multiclass import make_multiclass_problem
 from ..structures.rows import count_weight_rows
 from ..structures.weights import MulticlassWeights, Weights
-from ._base import MaxMarginEstimator
 from ._encoded import Encoded
 from ._kernels import PRECOMPUTED, KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
+from ._partial import LearnsInParts, takes_parts
 from ._scaling import LAM_OF_ONE, units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import as_any_array, read_target, refuse_mask, take
+from .inputs.joining import check_known, read_classes, stack_rows
+from .inputs.labels import encode_labels
 from .inputs.sparse import read_csr, stack_csr
 from .inputs.weights import check_sample_weight, class_weights, label_costs
 
 
-class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
+class Labelled(NamedTuple):
+    """Samples with a weight; features and losses have no units yet."""
+
+    rows: Any  # (n, F)
+    codes: np.ndarray  # (n,) of the labels among the classes
+    classes: np.ndarray
+    weight: np.ndarray
+    kept: np.ndarray  # numbers of the samples among all that were given
+    n_given: int
+    named: dict[str, Any]  # attributes of a model
+
+    def joined(self, more: Labelled) -> Labelled:
+        """These, and others after them."""
+        return self._replace(
+            rows=stack_rows(self.rows, more.rows),
+            codes=np.concatenate([self.codes, more.codes]),
+            weight=np.concatenate([self.weight, more.weight]),
+            kept=np.concatenate([self.kept, self.n_given + more.kept]),
+            n_given=self.n_given + more.n_given,
+        )
+
+
+class MulticlassSVM(ClassifierMixin, LearnsInParts):
     """Multiclass SVM (Crammer and Singer's) with a certified duality gap.
 
     Minimises ``lam/2 |w|^2 + (1/S) sum_i s_i max_k [cost(y_i, k) + <w_k - w_{y_i}, x_i>]``. With ``C = 1/(lam n)`` it
@@ -62,6 +87,11 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         Threads for certificates; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    checkpoint : str, path or None, default=None
+        A file that keeps the run of `fit`, so that one that was cut off goes on from there; one file a fit. See
+        ``docs/continued_training.md``.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of it, at least.
     scale : bool or None, default=None
         Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
         fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
@@ -172,6 +202,8 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         verbose: int = 0,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
         scale: bool | None = None,
         fit_intercept: bool = True,
         cost_matrix: Any = None,
@@ -202,19 +234,55 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
-    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
+    @available_if(takes_parts)
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MulticlassSVM:
+        """Learn from samples that join those of earlier calls.
+
+        The model is then that of `fit` on all of them, with its certificate, and begins where the last one ended: see
+        ``docs/continued_training.md``. All samples stay in memory.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+            As in `fit`, with the features of the first call.
+        y : array of shape (n,)
+            Classes of the first call, or among its `classes`.
+        classes : array-like of shape (K,) or None, default=None
+            All classes that will ever come, for the first call; None: those of its y.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample of this call.
+
+        Returns
+        -------
+        self : MulticlassSVM
+        """
+        self._fit_part(X, y, classes, sample_weight=sample_weight)
+        return self
+
+    def _read(self, X: Any, y: Any, classes: Any, first: Any, sample_weight: Any = None) -> Labelled:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
-        given, labels = validated(checked, X, y, order="C")
+        given, labels = validated(checked, X, y, order="C", reset=first is None)
         weight = check_sample_weight(sample_weight, len(labels))
         kept = np.flatnonzero(weight)
         rows, labels, weight = take(given, kept), take(labels, kept), take(weight, kept)
-        classes, codes = classes_of(labels)
+        found, codes = classes_of(labels)
+        known = read_classes(classes, None if first is None else first.classes)
+        if known is not None:
+            codes = encode_labels(found, np.array([0, len(found)]), known)[0][codes]
+            check_known(codes, labels, known, kept)
+        names = ("n_features_in_", "feature_names_in_")
+        named = {name: vars(checked)[name] for name in names if name in vars(checked)}
+        return Labelled(rows, codes, found if known is None else known, weight, kept, given.shape[0], named)
+
+    def _pose(self, samples: Labelled) -> Encoded:
+        rows, codes, classes, weight, kept, n_given, named = samples
         by_class = class_weights(self.class_weight, classes, codes, weight)
         if by_class is not None:
             weight = check_sample_weight(weight * by_class[codes], len(codes))
         function = settle_kernel(self.kernel, self.gamma, self.degree, self.coef0, rows)
-        matrix: Any = rows if function is None else kernel_rows(function, rows, kept, given.shape[0])
+        matrix: Any = rows if function is None else kernel_rows(function, rows, kept, n_given)
         cost = label_costs(self.cost_matrix, None, classes, codes, weight)
         worst = float(np.average(cost.max(axis=1)[codes], weights=weight))
         units = units_of_sites(self, matrix, np.ones(len(codes), np.int64), weight, LAM_OF_ONE, worst)
@@ -233,8 +301,6 @@ class MulticlassSVM(ClassifierMixin, MaxMarginEstimator):
             unpack = partial(as_weights, layout, scaling)
         else:
             unpack = partial(unpack_kernel, function, rows, kept, layout, scaling)
-        names = ("n_features_in_", "feature_names_in_")
-        named = {name: vars(checked)[name] for name in names if name in vars(checked)}
         return Encoded(self, problem, units, {"classes_": classes, "_kernel": function, **named}, unpack)
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -19,11 +19,12 @@ from ..structures.known import KnownProblem
 from ..structures.label_pairs import MOST_TRIED, LabelPairs, best_sets
 from ..structures.multilabel import make_multilabel_problem
 from ..structures.weights import MultilabelWeights, Weights
-from ._base import MaxMarginEstimator
 from ._encoded import Encoded
+from ._partial import LearnsInParts, takes_parts
 from ._scaling import LAM_OF_ONE, normalizes, units_of_sites
 from ._weights import Learned, as_weights
 from .inputs.arrays import take
+from .inputs.joining import stack_rows
 from .inputs.multilabel import read_by_label, read_label_sets
 from .inputs.weights import check_sample_weight
 from .multiclass import validated
@@ -54,7 +55,24 @@ class RelaxedSets(NamedTuple):
     integral: np.ndarray
 
 
-class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
+class LabelledSets(NamedTuple):
+    """Samples with a weight; features and losses have no units yet."""
+
+    rows: Any  # (n, F)
+    present: np.ndarray  # (n, L)
+    weight: np.ndarray
+    named: dict[str, Any]  # attributes of a model
+
+    def joined(self, more: LabelledSets) -> LabelledSets:
+        """These, and others after them."""
+        return self._replace(
+            rows=stack_rows(self.rows, more.rows),
+            present=np.concatenate([self.present, more.present]),
+            weight=np.concatenate([self.weight, more.weight]),
+        )
+
+
+class MultilabelSVM(ClassifierMixin, LearnsInParts):
     """SVM for sets of labels, by themselves or with interactions of all pairs, with a certified duality gap.
 
     The score of a set y is ``sum_l y_l (<w_l, x> + b_l)``, plus ``sum_{l<m} y_l y_m v_lm`` with ``interactions=
@@ -103,6 +121,11 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
         Threads for certificates; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
+    checkpoint : str, path or None, default=None
+        A file that keeps the run of `fit`, so that one that was cut off goes on from there; one file a fit. See
+        ``docs/continued_training.md``.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of it, at least.
     scale : bool or None, default=None
         Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
         fitted weights are for features as they came. None: where lam is left to the rule or to cross-validation.
@@ -209,6 +232,8 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
         verbose: int = 0,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
         scale: bool | None = None,
         fit_intercept: bool = True,
     ):
@@ -234,14 +259,46 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
         self._fit(X, y, sample_weight=sample_weight)
         return self
 
-    def encode(self, X: Any, y: Any, sample_weight: Any = None) -> Encoded:
+    @available_if(takes_parts)
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> MultilabelSVM:
+        """Learn from samples that join those of earlier calls; not with interactions.
+
+        The model is then that of `fit` on all of them, with its certificate, and begins where the last one ended: see
+        ``docs/continued_training.md``. All samples stay in memory.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, F)
+            As in `fit`, with the features of the first call.
+        y : array or sparse matrix of shape (n, L)
+            As in `fit`, with the labels of the first call.
+        classes : ignored
+            The columns of y are the labels, all of them in every call.
+        sample_weight : array of shape (n,) or None, default=None
+            One weight a sample of this call.
+
+        Returns
+        -------
+        self : MultilabelSVM
+        """
+        self._fit_part(X, y, classes, sample_weight=sample_weight)
+        return self
+
+    def _read(self, X: Any, y: Any, classes: Any, first: Any, sample_weight: Any = None) -> LabelledSets:
         # validate_data writes n_features_in_ and feature_names_in_: to a copy, so that a failed fit leaves self alone
         checked = copy.copy(self)
-        given = validated(checked, X, order="C")
-        present = read_label_sets(y, given.shape[0])
+        given = validated(checked, X, order="C", reset=first is None)
+        present = read_label_sets(y, given.shape[0], None if first is None else first.present.shape[1])
         weight = check_sample_weight(sample_weight, len(present))
         kept = np.flatnonzero(weight)
         rows, present, weight = take(given, kept), take(present, kept), take(weight, kept)
+        names = ("n_features_in_", "feature_names_in_")
+        named = {name: vars(checked)[name] for name in names if name in vars(checked)}
+        return LabelledSets(rows, present, weight, {"sparse_output_": sp.issparse(y), **named})
+
+    def _pose(self, samples: LabelledSets) -> Encoded:
+        rows, present, weight, named = samples
         n_labels = present.shape[1]
         thresholds = read_by_label(self.thresholds, n_labels, "thresholds")
         missed, wrong = self._costs(n_labels)
@@ -261,14 +318,12 @@ class MultilabelSVM(ClassifierMixin, MaxMarginEstimator):
         else:
             problem = KnownProblem(LabelPairs(matrix, present, relaxed=inference == "lp", **options))
         layout = MultilabelWeights(rows.shape[1], n_labels, options["intercept"], interactions=inference is not None)
-        names = ("n_features_in_", "feature_names_in_")
         fitted = {
             "classes_": np.arange(n_labels),
             "n_labels_": n_labels,
             "thresholds_": thresholds,
             "inference_": inference,
-            "sparse_output_": sp.issparse(y),
-            **{name: vars(checked)[name] for name in names if name in vars(checked)},
+            **named,
         }
         return Encoded(self, problem, units, fitted, partial(as_weights, layout, scaling))
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from ..metrics import default_scoring, get_scorer
 from ..solvers import Path, Result, Status
-from ..solvers.path.follow import PAPER_GRID, approximately, on_grid
+from ..solvers.path.follow import PAPER_GRID, approximately, keeper_of_path, on_grid
 from ..solvers.path.path import Callback
 from ..solvers.path.rules import ApproximatePath, Grid
 from ..solvers.path.runs import Effort, Run, certified
@@ -75,7 +75,9 @@ class EstimatorPath:
         self._scores: np.ndarray | None = None
         effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
         chosen = self._encoded.solver(own.solver if solver is None else solver)
-        self.path = Path(self._encoded.problem, chosen, rule, run, effort, warm=warm)
+        problem = self._encoded.problem
+        keeper = keeper_of_path(own.checkpoint, own.checkpoint_every, problem, chosen, effort, rule, run, warm)
+        self.path = Path(problem, chosen, rule, run, effort, warm=warm, keeper=keeper)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "path":  # not there yet where a copy is made
@@ -221,7 +223,7 @@ def regularization_path(
     ----------
     estimator : estimator
         `ChainSVM`, `MulticlassSVM`, ...; its lam and tol do not matter, max_passes holds for each breakpoint,
-        max_seconds for the whole path.
+        max_seconds and checkpoint for the whole path.
     X : list or array
         Training inputs, as the estimator takes them.
     y : list or array
@@ -286,7 +288,8 @@ def lam_grid(
     Parameters
     ----------
     estimator : estimator
-        `ChainSVM`, `MulticlassSVM`, ...; its lam does not matter, max_passes holds for each value, max_seconds for all.
+        `ChainSVM`, `MulticlassSVM`, ...; its lam does not matter, max_passes holds for each value, max_seconds and
+        checkpoint for all.
     X : list or array
         Training inputs, as the estimator takes them.
     y : list or array

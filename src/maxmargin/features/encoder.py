@@ -26,6 +26,7 @@ from .tables import UNKNOWN, UNSURE, fill_table, look_up, new_table, number_hash
 from .tokens import Coded, Keys, feature_of, flat_tokens, read_tokens
 
 TABLES = ("_table_of_names", "_table_of_pairs")  # of hashes that another process would not know
+WITHOUT = "_n_without_table"  # how many keys were looked up before there was one
 
 
 class DictEncoder(TokenEncoder):
@@ -137,6 +138,27 @@ class DictEncoder(TokenEncoder):
         check_is_fitted(self)
         return np.array([str(name) for name in self.feature_names_], dtype=object)
 
+    def know(self, names: list, odd: dict[tuple, int] | None = None) -> Self:
+        """Take these features for the columns, in their order.
+
+        Parameters
+        ----------
+        names : list
+            Of the columns, each once.
+        odd : dict or None, default=None
+            Columns of pairs whose name is no string.
+
+        Returns
+        -------
+        self : DictEncoder
+        """
+        self.feature_names_, self._oddly_named = names, odd or {}
+        self.vocabulary_ = dict(zip(names, range(len(names)), strict=True))
+        if len(self.vocabulary_) != len(names):
+            raise ValueError("a feature is there twice")
+        self._forget_tables()
+        return self
+
     @property
     def _width(self) -> int:
         return len(self.feature_names_)
@@ -158,13 +180,13 @@ class DictEncoder(TokenEncoder):
         vocabulary = {name: column for column, name in enumerate(kept)}
         column_of = np.fromiter(map(vocabulary.get, names, repeat(UNKNOWN)), np.int32, len(names))
         odd = [(key, column) for key, column in zip(distinct, column_of.tolist(), strict=True) if _is_odd(key)]
-        self._oddly_named = {key: column for key, column in odd if column != UNKNOWN}
-        self.feature_names_, self.vocabulary_ = kept, vocabulary
-        self._forget_tables()
+        self.know(kept, {key: column for key, column in odd if column != UNKNOWN})
         return rest.filled_in(column_of[codes], vocabulary)
 
     def _columns(self, keys: Keys) -> tuple[np.ndarray, np.ndarray]:
         columns = np.empty(keys.n, np.int32)
+        if self._can_wait(keys):
+            return looked_at(list(enumerate(keys)), self.separator).filled_in(columns, self.vocabulary_)
         look_up(self._table_of(keys.paired), keys.hashes(), columns)
         unseen = columns < 0
         is_sure = keys.is_sure  # of such a key it says: there is no column
@@ -183,6 +205,13 @@ class DictEncoder(TokenEncoder):
             self.__dict__[name] = table
         return self.__dict__[name]
 
+    def _can_wait(self, keys: Keys) -> bool:
+        """Whether to look keys up one by one, by their names: a table pays after as many as there are features."""
+        if TABLES[keys.paired] in self.__dict__:
+            return False
+        n = self.__dict__[WITHOUT] = self.__dict__.get(WITHOUT, 0) + keys.n
+        return n < len(self.vocabulary_)
+
     def _pairs(self) -> dict[tuple, int]:
         known = dict(self._oddly_named)
         for name, column in self.vocabulary_.items():
@@ -190,11 +219,11 @@ class DictEncoder(TokenEncoder):
         return known
 
     def _forget_tables(self) -> None:
-        for name in TABLES:
+        for name in (*TABLES, WITHOUT):
             self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in TABLES}
+        return {name: value for name, value in super().__getstate__().items() if name not in (*TABLES, WITHOUT)}
 
 
 class Looked(NamedTuple):

@@ -62,12 +62,72 @@ def chunk_scores(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]
     >>> chunk_scores([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]])
     ChunkScores(precision=0.5, recall=0.5, f1=0.5)
     """
-    n_both, n_true, n_pred = chunk_counts(y_true, y_pred).sum(axis=0).tolist()
+    return _scores_of(*chunk_counts(y_true, y_pred).sum(axis=0).tolist())
+
+
+def _scores_of(n_both: int, n_true: int, n_pred: int) -> ChunkScores:
     return ChunkScores(
         precision=n_both / n_pred if n_pred else 0.0,
         recall=n_both / n_true if n_true else 0.0,
         f1=2 * n_both / (n_true + n_pred) if n_true + n_pred else 0.0,
     )
+
+
+class TypeScores(NamedTuple):
+    """The chunks of one type.
+
+    Attributes
+    ----------
+    scores : ChunkScores
+        Precision, recall and F1.
+    n_true : int
+        How many there are.
+    n_pred : int
+        How many were predicted.
+    n_both : int
+        How many were found.
+
+    Examples
+    --------
+    >>> from maxmargin.metrics import chunk_scores_by_type
+    >>> chunk_scores_by_type([["B-NP", "O"]], [["B-NP", "B-VP"]])["VP"].n_pred
+    1
+    """
+
+    scores: ChunkScores
+    n_true: int
+    n_pred: int
+    n_both: int
+
+
+def chunk_scores_by_type(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]]) -> dict[str, TypeScores]:
+    """Precision, recall and F1 of the chunks of each type; see :func:`chunk_scores`.
+
+    Parameters
+    ----------
+    y_true : sequence of sequences of str
+        The true labels of each sentence.
+    y_pred : sequence of sequences of str
+        The predicted ones.
+
+    Returns
+    -------
+    dict of TypeScores
+        By type, sorted.
+
+    Examples
+    --------
+    >>> from maxmargin.metrics import chunk_scores_by_type
+    >>> found = chunk_scores_by_type([["B-NP", "O", "B-VP"]], [["B-NP", "B-NP", "B-VP"]])
+    >>> {kind: round(one.scores.precision, 2) for kind, one in found.items()}
+    {'NP': 0.5, 'VP': 1.0}
+    """
+    kinds, both, true, pred = _compared(y_true, y_pred, check_same_lengths(y_true, y_pred))
+    counts = [np.bincount(some.kind, minlength=len(kinds)).tolist() for some in (both, true, pred)]
+    return {
+        name: TypeScores(_scores_of(n_both, n_true, n_pred), n_true, n_pred, n_both)
+        for name, n_both, n_true, n_pred in sorted(zip(kinds, *counts, strict=True))
+    }
 
 
 def chunk_f1(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]]) -> float:
@@ -116,13 +176,8 @@ def chunk_counts(y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]
     [[1, 1, 2], [0, 1, 0]]
     """
     offsets = check_same_lengths(y_true, y_pred)
-    kinds: dict[str, int] = {}
-    true, pred = (_chunks(labels, offsets, kinds) for labels in (y_true, y_pred))
-    # those of either are disjoint, so a chunk is known by its first token
-    last, kind = np.full(offsets[-1], -1), np.full(offsets[-1], -1)
-    last[true.first], kind[true.first] = true.last, true.kind
-    both = pred.first[(last[pred.first] == pred.last) & (kind[pred.first] == pred.kind)]
-    owners = [np.searchsorted(offsets, first, side="right") - 1 for first in (both, true.first, pred.first)]
+    _, *compared = _compared(y_true, y_pred, offsets)
+    owners = [np.searchsorted(offsets, some.first, side="right") - 1 for some in compared]
     return np.stack([np.bincount(owner, minlength=len(y_true)) for owner in owners], axis=1)
 
 
@@ -166,6 +221,19 @@ class _Chunks(NamedTuple):
     first: np.ndarray
     last: np.ndarray
     kind: np.ndarray
+
+
+def _compared(
+    y_true: Sequence[Iterable[str]], y_pred: Sequence[Iterable[str]], offsets: np.ndarray
+) -> tuple[dict[str, int], _Chunks, _Chunks, _Chunks]:
+    """Numbers of types, and the chunks that are found, that are there, and that are predicted."""
+    kinds: dict[str, int] = {}
+    true, pred = (_chunks(labels, offsets, kinds) for labels in (y_true, y_pred))
+    # those of either are disjoint, so a chunk is known by its first token
+    last, kind = np.full(offsets[-1], -1), np.full(offsets[-1], -1)
+    last[true.first], kind[true.first] = true.last, true.kind
+    found = (last[pred.first] == pred.last) & (kind[pred.first] == pred.kind)
+    return kinds, _Chunks(*(values[found] for values in pred)), true, pred
 
 
 def _chunks(y: Sequence[Iterable[str]], offsets: np.ndarray, kinds: dict[str, int]) -> _Chunks:

@@ -1,14 +1,19 @@
 """Solvers: they ask a problem for loss-augmented argmaxes and certify how far from optimal they stopped."""
 
-from . import diagnostics
+from . import (
+    diagnostics,
+    stored,  # noqa: F401  (says what of it may be in model files)
+)
 from .base import Solver
 from .block_coordinate import BlockFrankWolfe
 from .catalyst import Catalyst
 from .cutting_plane import CuttingPlane
 from .descent import Decay, Perceptron, Subgradient
+from .engine import Earlier
 from .exponentiated_gradient import ExponentiatedGradient
 from .factorwise import GDMM, SoftBCFW
 from .frank_wolfe import FrankWolfe
+from .keeping import CheckpointError
 from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
@@ -33,9 +38,11 @@ __all__ = [
     "Cache",
     "Casimir",
     "Catalyst",
+    "CheckpointError",
     "CuttingPlane",
     "Decay",
     "Drawn",
+    "Earlier",
     "ExactLength",
     "ExpectationStep",
     "ExponentiatedGradient",

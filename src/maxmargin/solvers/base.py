@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator
 
 from .._parameters import check_limits, check_not_negative, check_positive
 from ..structures import as_problem
+from ..structures.fingerprint import fingerprint
 from ..structures.needs import Need, check_needs
 from ..structures.verbs import dimension, offers
 from .box import make_box
-from .driver import Callback, Limits, as_callbacks, drive
-from .engine import Engine
+from .driver import Callback, Limits, Snapshot, as_callbacks, drive
+from .engine import Earlier, Engine
+from .keeping import EVERY, NOT_KEPT, identity_of, keeper_of
 from .result import Result
 from .tolerance import Goal, as_goal
 
@@ -72,6 +74,8 @@ class Solver(BaseEstimator, ABC):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        checkpoint: Any = None,
+        checkpoint_every: float = EVERY,
     ) -> Result:
         """Minimise ``lam/2 |w|^2 + (1/S) sum_i s_i H_i(w)``.
 
@@ -90,14 +94,21 @@ class Solver(BaseEstimator, ABC):
             Stop after so many seconds.
         callbacks : function or iterable of functions, default=()
             Called with each :class:`~.result.Record`; a true answer stops. See ``docs/callbacks.md``.
-        state : State or None, default=None
-            ``Result.state`` of an earlier call, to go on from there.
+        state : State, Earlier or None, default=None
+            ``Result.state`` of an earlier call, to go on from there; as `Earlier`, one with the first of these samples.
         random_state : int, RandomState, Generator or None, default=None
             Seed; None goes on with the state's own randomness where there is one.
         n_jobs : int or None, default=None
             Threads for exact passes; -1 for all cores.
         verbose : int, default=0
             1 shows a progress bar.
+        checkpoint : str, path or None, default=None
+            A file to keep the run in, now and then and at its end. Where there is one already, of the same problem,
+            solver, lam and seed, the run goes on from it, step by step as if it had not stopped: `state` and
+            `random_state` are those of the file, and limits count from where the run began. See
+            ``docs/continued_training.md``.
+        checkpoint_every : float, default=60.0
+            Seconds between two writes; more where writing would take more than a twentieth of the time.
 
         Returns
         -------
@@ -107,15 +118,42 @@ class Solver(BaseEstimator, ABC):
         (check_not_negative if self.allows_zero else check_positive)("lam", lam)
         if lam == np.inf:
             raise ValueError("lam must be finite")
-        check_positive("gap_every", self.gap_every)
         check_limits(max_passes, max_seconds)
-        callbacks = as_callbacks(callbacks)
-        engine = self.start(problem, float(lam), state, random_state, n_jobs)
-        limits = Limits(as_goal(tol), max_passes, max_seconds, self.gap_every)
-        return drive(engine, limits, callbacks, verbose, state)
+        callbacks, goal, problem = as_callbacks(callbacks), as_goal(tol), as_problem(problem)
+        keeper = keeper_of(
+            checkpoint,
+            checkpoint_every,
+            lambda: identity_of("solve", self, fingerprint(problem), random_state, lam=float(lam)),
+        )
+        limits = Limits(goal, max_passes, max_seconds, self.gap_every)
+        result = self.run(
+            problem, float(lam), limits, state, random_state, n_jobs, callbacks, verbose, keeper, keeper.found()
+        )
+        keeper.close()
+        return result
+
+    def run(
+        self,
+        problem: Any,
+        lam: float,
+        limits: Limits,
+        state: Any,
+        random_state: Any,
+        n_jobs: int | None,
+        callbacks: tuple[Callback, ...] = (),
+        verbose: int = 0,
+        keeper: Any = NOT_KEPT,
+        found: Snapshot | None = None,
+    ) -> Result:
+        """Solve a problem whose parameters were checked; a run that was `found` goes on."""
+        begun, seed = (state, random_state) if found is None else (found.state, None)
+        engine = self.start(problem, lam, begun, seed, n_jobs)
+        known = None if isinstance(state, Earlier) else state  # what was certified there holds for other samples
+        return drive(engine, limits, callbacks, verbose, known, keeper, found)
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> Engine:
         """A run at its starting point, or where an earlier one stopped."""
+        check_positive("gap_every", self.gap_every)
         problem = as_problem(problem)
         check_needs(type(self).__name__, self.requires(), offers(problem))
         engine = self.engine(problem, lam, n_jobs)

@@ -14,6 +14,7 @@ import numpy as np
 from .._compile import kernel
 from ..structures import as_problem
 from ..structures.directions import BetweenCorners
+from ..structures.fingerprint import fingerprint
 from ..structures.verbs import (
     measure,
     n_blocks,
@@ -244,7 +245,7 @@ def cache_hit_rate(history: Mapping[str, Any]) -> np.ndarray:
 
 def _checked(problem: Any, state: Any) -> Any:
     problem = as_problem(problem)
-    check_state(state, BlockEngine.family, problem)
+    check_state(state, BlockEngine.family, fingerprint(problem))
     return problem
 
 

@@ -1,4 +1,4 @@
-"""The outer loop all solvers share: certificates, history, stopping, callbacks, Ctrl-C, progress.
+"""The outer loop all solvers share: certificates, history, stopping, callbacks, Ctrl-C, checkpoints, progress.
 
 A solver's run is an *engine* (:mod:`.engine`): it takes oracle calls in small chunks and, when asked, gives exact
 primal and dual values.
@@ -6,8 +6,6 @@ primal and dual values.
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -28,6 +26,9 @@ from .ending import (
     is_nothing,
 )
 from .engine import Engine, State
+from .forecast import in_words, seconds_left
+from .interrupt import Interrupt
+from .keeping import NOT_KEPT
 from .objective import Certified
 from .progress import progress
 from .result import Record, Result, Status, history_of, row_of
@@ -45,6 +46,20 @@ class Limits(NamedTuple):
     max_passes: float
     max_seconds: float | None
     gap_every: float
+
+
+class Snapshot(NamedTuple):
+    """A run between two steps: all that it takes to go on as if nothing had been."""
+
+    state: State
+    counts: dict[str, Any]  # of the engine
+    start: int  # steps that were taken before the run
+    certified: int  # steps after which the last certificate was
+    looked: int  # and the last look at an estimate
+    seconds: float
+    certificate_seconds: float
+    rows: list[dict[str, float]]
+    record: Record | None  # the last one
 
 
 Callback = Callable[[Record], Any]
@@ -68,14 +83,20 @@ def drive(
     callbacks: tuple[Callback, ...] = (),
     verbose: int = 0,
     state: State | None = None,
+    keeper: Any = NOT_KEPT,
+    found: Snapshot | None = None,
 ) -> Result:
-    """Run an engine until the gap meets the goal, or something else stops it; `state` is what it started from."""
+    """Run an engine until the gap meets the goal, or something else stops it; `state` is what it started from.
+
+    Snapshots go to the `keeper`, now and then and at the end. A run that was `found` goes on: the engine started from
+    its state.
+    """
     engine.prepare()
-    run = _Run(engine, limits, callbacks, state)
-    with Interrupt() as interrupt, progress("passes", limits.max_passes, verbose) as bar:
+    run = _Run(engine, limits, callbacks, state, keeper, found)
+    with Interrupt(keeper.keeps) as interrupt, progress("passes", limits.max_passes, verbose) as bar:
         status = run.until_stopped(interrupt, bar)
     last = run.last_record
-    assert run.best is not None
+    assert run.best is not None and last is not None
     if not engine.certifiable and status == Status.MAX_PASSES:
         status = Status.UNCERTIFIED
     return Result(
@@ -93,15 +114,18 @@ def drive(
     )
 
 
-def drive_unchecked(engine: Engine, limits: Limits, state: State | None) -> tuple[Status, float, State]:
+def drive_unchecked(
+    engine: Engine, limits: Limits, state: State | None, keeper: Any = NOT_KEPT, found: Snapshot | None = None
+) -> tuple[Status, float, State]:
     """Run an engine until its own estimate of the gap meets the goal: why it stopped, the passes it took, its state.
 
-    `state` is what it started from.
+    The rest is as in `drive`.
     """
     engine.prepare()
-    run = _Run(engine, limits, (), state)
-    with Interrupt() as interrupt, progress("passes", limits.max_passes, 0) as bar:
+    run = _Run(engine, limits, (), state, keeper, found)
+    with Interrupt(keeper.keeps) as interrupt, progress("passes", limits.max_passes, 0) as bar:
         run.work(run.last, interrupt, bar)
+        run.keep_where_it_ends(interrupt)
     estimate = engine.estimate()
     status = Status.UNCERTIFIED if run.is_reached(estimate.primal, estimate.dual) else Status.MAX_PASSES
     if interrupt.seen:
@@ -112,21 +136,54 @@ def drive_unchecked(engine: Engine, limits: Limits, state: State | None) -> tupl
 
 
 class _Run:
-    def __init__(self, engine: Engine, limits: Limits, callbacks: tuple[Callback, ...], state: State | None):
-        self.engine, self.limits, self.callbacks = engine, limits, callbacks
+    def __init__(
+        self,
+        engine: Engine,
+        limits: Limits,
+        callbacks: tuple[Callback, ...],
+        state: State | None,
+        keeper: Any,
+        found: Snapshot | None,
+    ):
+        self.engine, self.limits, self.callbacks, self.keeper = engine, limits, callbacks, keeper
         # the lowest primal with its weights and the highest dual so far, warm starts included
         self.best = engine.carried(state)
         # how much rarer estimates are asked for, after those that a certificate did not confirm
         self.doubt = state.doubt if state is not None and engine.continues(state) else 1
         self.began = time.perf_counter()
-        self.start = engine.steps
-        self.last = self.start + self.engine.steps_in(limits.max_passes)
+        self.start = self.certified = self.looked = engine.steps
         self.certificate_seconds = 0.0
         self.candidates: list[Certified] = []  # of the last certificate
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
+        self.last_record: Record | None = None
+        if found is not None:
+            self.go_on(found)
+        self.last = self.start + self.engine.steps_in(limits.max_passes)
 
     def state(self) -> State:
         return replace(self.engine.state(), best=self.best, doubt=self.doubt)
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(
+            self.state(),
+            self.engine.counts(),
+            self.start,
+            self.certified,
+            self.looked,
+            self.seconds,
+            self.certificate_seconds,
+            self.rows,
+            self.last_record,
+        )
+
+    def go_on(self, found: Snapshot) -> None:
+        """With the run that was found; what is known of it is taken as it was."""
+        self.best, self.doubt = found.state.best, found.state.doubt
+        self.engine.count_on(found.counts)
+        self.start, self.certified, self.looked = found.start, found.certified, found.looked
+        self.began -= found.seconds
+        self.certificate_seconds = found.certificate_seconds
+        self.rows, self.last_record = found.rows, found.record
 
     @property
     def seconds(self) -> float:
@@ -137,53 +194,102 @@ class _Run:
         return (self.engine.steps - self.start) / self.engine.n
 
     def until_stopped(self, interrupt: Interrupt, bar: Any) -> Status:
-        limits = self.limits
-        while True:
-            try:
-                known = self.best is not None and not self.rows  # from an earlier run
-                wants_stop = self.record_best(interrupt) if known else self.certify(interrupt)
-            except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
-                if not self.rows:
-                    raise
-                return Status.INTERRUPTED
-            last = self.last_record
-            goal = limits.goal.at(last.primal)
-            bar.set_postfix_str(f"{last.effective_passes:.0f} with certificates, gap {last.gap:.2e} (goal {goal:.0e})")
-            if last.gap <= goal:
-                return Status.CONVERGED
-            if interrupt.seen:
-                return Status.INTERRUPTED
-            if wants_stop:
-                self.end_by_callback()
-                return Status.CALLBACK
-            if self.engine.steps >= self.last:
-                return Status.MAX_PASSES
-            if self.out_of_time():
-                return Status.MAX_SECONDS
-            self.work(min(self.next_multiple(self.engine.steps_in(limits.gap_every)), self.last), interrupt, bar)
+        status, is_kept = self.stand(interrupt, bar), False
+        while status is None:
+            self.show(bar, self.forecast())
+            self.work(min(self.next_certificate, self.last), interrupt, bar)
+            is_kept = self.keep_where_it_ends(interrupt)
+            status = self.look_back(interrupt, bar)
+        if status in (Status.CONVERGED, Status.CALLBACK):
+            self.keeper.finish(self.snapshot())
+        elif not is_kept:  # what stops it came with a certificate that was due anyway
+            self.keeper.keep(self.snapshot())
+        interrupt.deliver()
+        return status
 
-    def next_multiple(self, stride: float) -> float:
-        """Counted over all runs, so that it does not matter where one ended."""
-        return (self.engine.steps // stride + 1) * stride
+    def show(self, bar: Any, more: str = "") -> None:
+        """Where the run is, for who waits."""
+        last = self.last_record
+        assert last is not None
+        goal = self.limits.goal.at(last.primal)
+        words = f"{last.effective_passes:.0f} with certificates, gap {last.gap:.2e} (goal {goal:.0e})"
+        bar.set_postfix_str(words + more)
+
+    def forecast(self) -> str:
+        """How long it will still take."""
+        assert self.last_record is not None
+        return in_words(seconds_left(self.rows, self.limits.goal.at(self.last_record.primal)))
+
+    def stand(self, interrupt: Interrupt, bar: Any) -> Status | None:
+        """Where the run begins, or where it was found; why to stop there, if so."""
+        steps = self.engine.steps
+        if self.last_record is None or self.certified < steps >= min(self.next_certificate, self.last):
+            return self.look_back(interrupt, bar)
+        reached = self.last_record.gap <= self.limits.goal.at(self.last_record.primal)
+        return Status.CONVERGED if reached else None
+
+    def look_back(self, interrupt: Interrupt, bar: Any) -> Status | None:
+        """Certify what was reached; why to stop here, if so."""
+        try:
+            known = self.best is not None and not self.rows  # from an earlier run
+            wants_stop = self.record_best(interrupt) if known else self.certify(interrupt)
+        except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
+            if not self.rows:
+                raise
+            return Status.INTERRUPTED
+        last = self.last_record
+        assert last is not None
+        goal = self.limits.goal.at(last.primal)
+        self.show(bar)
+        if last.gap <= goal:
+            return Status.CONVERGED
+        if interrupt.seen:
+            return Status.INTERRUPTED
+        if wants_stop:
+            self.end_by_callback()
+            return Status.CALLBACK
+        if self.engine.steps >= self.last:
+            return Status.MAX_PASSES
+        return Status.MAX_SECONDS if self.out_of_time() else None
+
+    def keep_where_it_ends(self, interrupt: Interrupt) -> bool:
+        """Before a closing certificate, which a run that goes on would not have made here; whether this is one."""
+        ends = interrupt.seen or self.engine.steps >= self.last or self.out_of_time()
+        if ends:
+            self.keeper.keep(self.snapshot())
+            interrupt.deliver()
+        return ends
+
+    @property
+    def next_certificate(self) -> float:
+        """Steps are counted over all runs, so that it does not matter where one ended."""
+        return _next_multiple(self.engine.steps_in(self.limits.gap_every), self.certified)
 
     def work(self, goal: float, interrupt: Interrupt, bar: Any) -> None:
         engine = self.engine
         # where to stop must not depend on the clock: the same seed, the same run
-        beat = engine.n * -(-engine.chunk // engine.n)  # whether the goal may be reached is asked after passes
-        chunk, pause = engine.chunk, self.next_multiple(beat * self.doubt)
+        chunk = engine.chunk
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
-            if engine.steps == pause:
+            if engine.steps >= self.next_look:
+                self.looked = engine.steps
                 estimate = engine.estimate()
                 if self.is_reached(estimate.primal, estimate.dual):
                     self.doubt *= 2  # each certificate costs passes of oracle calls
                     return
-                pause = self.next_multiple(beat * self.doubt)
             before, steps = time.perf_counter(), engine.steps
-            engine.advance(int(min(chunk, goal - steps, pause - steps)))
+            engine.advance(int(min(chunk, goal - steps, self.next_look - steps)))
             taken = engine.steps - steps
             bar.update(taken / engine.n)
             pace = (time.perf_counter() - before) / taken
             chunk = max(engine.chunk, min(2 * taken, int(CHUNK_SECONDS / max(pace, 1e-9))))
+            if self.keeper.is_due():
+                self.keeper.keep(self.snapshot())
+
+    @property
+    def next_look(self) -> float:
+        """Whether the goal may be reached is asked after passes."""
+        beat = self.engine.n * -(-self.engine.chunk // self.engine.n)
+        return _next_multiple(beat * self.doubt, self.looked)
 
     def is_reached(self, primal: float, dual: float) -> bool:
         return primal - dual <= self.limits.goal.at(primal)
@@ -217,6 +323,7 @@ class _Run:
 
     def record_best(self, interrupt: Interrupt) -> bool:
         assert self.best is not None
+        self.certified = self.looked = self.engine.steps
         record = self.record_of(self.best)
         self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
         if self.engine.steps >= self.last:
@@ -232,6 +339,7 @@ class _Run:
 
     def end_by_callback(self) -> None:
         """What the callback was told last is what it gets, unless these weights are 0."""
+        assert self.last_record is not None
         self.last_record = self.improved(self.last_record, HURRIED)
         self.rows[-1] = row_of(self.last_record)
 
@@ -285,28 +393,5 @@ class _Run:
         )
 
 
-class Interrupt:
-    """Turns the first Ctrl-C into a flag, so that no step is torn; the second one is an ordinary KeyboardInterrupt."""
-
-    def __init__(self) -> None:
-        self.seen = False
-
-    def __enter__(self) -> Interrupt:
-        # signals can be caught in the main thread only; elsewhere nobody sends Ctrl-C to us
-        self.mine = threading.current_thread() is threading.main_thread()
-        if self.mine:
-            self.previous = signal.signal(signal.SIGINT, self._handle)
-        return self
-
-    def _handle(self, number: int, frame: Any) -> None:
-        if self.seen:
-            raise KeyboardInterrupt
-        self.seen = True
-
-    def __exit__(self, *exc: object) -> None:
-        if self.mine:
-            # None: the handler was not set from Python, and cannot be set again from here
-            signal.signal(signal.SIGINT, self.previous or signal.default_int_handler)
-            outer = getattr(self.previous, "__self__", None)
-            if isinstance(outer, Interrupt):  # a run may have converged in the same moment: what goes on must know
-                outer.seen |= self.seen
+def _next_multiple(stride: float, after: int) -> float:
+    return (after // stride + 1) * stride

@@ -8,6 +8,8 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,13 +47,43 @@ class State:
             raise AttributeError(name) from None
 
 
-def check_state(state: Any, family: str, problem: Any) -> None:
+@dataclass(frozen=True)
+class Earlier:
+    """The state of a run on the first samples of a problem, which others have joined since.
+
+    Parameters
+    ----------
+    state : State
+        ``Result.state`` of that run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, Earlier
+    >>> from maxmargin.structures import make_multiclass_problem
+    >>> few, more = (make_multiclass_problem(np.eye(4)[:n], np.array([0, 1, 2, 2])[:n], 3) for n in (3, 4))
+    >>> solver = BlockFrankWolfe(step="pairwise")
+    >>> first = solver.solve(few, 0.1, tol=1e-6, random_state=0)
+    >>> second = solver.solve(more, 0.1, tol=1e-6, state=Earlier(first.state))
+    >>> print(second.status, second.history["dual"][0] > 0.0)  # it does not begin at 0
+    converged True
+    """
+
+    state: State
+
+
+def check_state(state: Any, family: str, mark: int) -> None:
     """Refuse to go on from a state of another solver or other data: its certificate would be wrong."""
+    check_family(state, family)
+    if state.fingerprint != mark:
+        raise ValueError("state belongs to other data (or costs, or weights) than this problem; start without it")
+
+
+def check_family(state: Any, family: str) -> None:
+    """Refuse to go on from a state of another solver."""
     got = state.family if isinstance(state, State) else type(state).__name__
     if got != family:
         raise TypeError(f"state must be that of {family} of an earlier Result, got {got}")
-    if state.fingerprint != fingerprint(problem):
-        raise ValueError("state belongs to other data (or costs, or weights) than this problem; start without it")
 
 
 class Engine(ABC):
@@ -66,6 +98,7 @@ class Engine(ABC):
 
     family: ClassVar[str]  # solvers whose states mean the same
     kept: ClassVar[tuple[str, ...]]  # attributes that a later run goes on with
+    counted: ClassVar[tuple[str, ...]] = ("oracle_calls",)  # what a run counts for itself: a later one begins at 0
     certifies: ClassVar[bool] = True  # whether there are dual values
     keeps_best: ClassVar[bool] = True  # whether the lowest primal value so far is what is wanted
     sampling: Sampling = Permutation()  # how blocks are drawn, where they are
@@ -90,13 +123,17 @@ class Engine(ABC):
         """Steps of so many passes: at least one, and no end for infinitely many."""
         return passes if passes == np.inf else max(1, round(passes * self.n))
 
-    def start(self, state: State | None, random_state: Any) -> None:
+    def start(self, state: State | Earlier | None, random_state: Any) -> None:
         """Begin, or go on from an earlier state; without a seed, with its own randomness."""
+        if isinstance(state, Earlier):
+            self.draws = Draws(self.n, copy.deepcopy(state.state.draws.rng) if random_state is None else random_state)
+            self.join(copy.deepcopy(state.state))
+            return
         if state is None:
             self.draws = Draws(self.n, random_state)
             self.begin()
             return
-        check_state(state, self.family, self.posed)
+        check_state(state, self.family, self.mark)
         state = copy.deepcopy(state)
         self.steps, self.draws = state.steps, state.draws
         if random_state is not None:
@@ -117,6 +154,10 @@ class Engine(ABC):
         A run that cannot take all of it as it is says itself what it takes.
         """
         vars(self).update(state.kept)
+
+    def join(self, state: State) -> None:
+        """Begin where the first samples are as a run left them, which had no others."""
+        raise TypeError(f"samples cannot join a run of {self.family}: its states are not taken apart by samples")
 
     def prepare(self) -> None:  # noqa: B027
         """Compile or load what the run needs, before the clock starts; where `begin` did not."""
@@ -160,8 +201,25 @@ class Engine(ABC):
         """What a later run needs; the caller adds what is certified."""
         kept = {name: getattr(self, name) for name in self.kept}
         draws = copy.deepcopy(self.draws)  # the user may go on drawing from a generator of his own
-        mark = fingerprint(self.posed)
-        return State(self.family, mark, self.lam, self.objective.box, self.steps, draws, kept)
+        return State(self.family, self.mark, self.lam, self.objective.box, self.steps, draws, kept)
+
+    @cached_property
+    def mark(self) -> int:
+        """What tells the data of the problem from others; looking at all of them takes a while."""
+        return fingerprint(self.posed)
+
+    def counts(self) -> dict[str, Any]:
+        """What was counted so far."""
+        return {name: copy.copy(attrgetter(name)(self)) for name in self.counted}
+
+    def count_on(self, counts: dict[str, Any]) -> None:
+        """Go on counting from there: this is the same run."""
+        for name, count in counts.items():
+            mine = attrgetter(name)(self)
+            if isinstance(mine, np.ndarray):
+                mine[...] = count
+            else:
+                setattr(self, name, count)
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         """Exact hinges at w; a run that has another kernel compiled anyway finds them by that."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from . import stored  # noqa: F401  (says what of it may be in model files)
 from .custom import CustomProblem
 from .likelihood import LogLoss, make_log_loss
 from .masks import TransitionMask, bio_mask

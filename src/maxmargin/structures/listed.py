@@ -111,6 +111,24 @@ class Listing:
         self.begins[i, slot], self.ends[i, slot], self.losses[i, slot] = self.used, end, loss
         self.used, self.counts[i] = end, slot + 1
 
+    def taken(self) -> dict[str, Any]:
+        """All but the places by name, which follow from what is listed."""
+        return {name: value for name, value in vars(self).items() if name != "known"}
+
+    @classmethod
+    def made(cls, taken: dict[str, Any]) -> Listing:
+        """The listing that it was taken of."""
+        listing = cls.__new__(cls)
+        vars(listing).update(taken)
+        listing.known = [
+            {listing._name_of(i, j): j for j in range(count)} for i, count in enumerate(listing.counts.tolist())
+        ]
+        return listing
+
+    def _name_of(self, i: int, j: int) -> bytes:
+        some = slice(self.begins[i, j], self.ends[i, j])
+        return _name(float(self.losses[i, j]), self.indices[some], self.values[some])
+
     @property
     def nbytes(self) -> int:
         """Of the features listed."""

@@ -206,10 +206,15 @@ class TestToy:
 
 
 def test_active_blocks_come_more_often():
-    draws, gaps = Draws(6, 0), np.array([0.0, 1.0, 0.0, 2.0, -1e-18, 0.5])
-    first = Active(rounds=3).sampler(draws, 6, 6, gaps).blocks
+    draws, gaps, sampling = Draws(6, 0), np.array([0.0, 1.0, 0.0, 2.0, -1e-18, 0.5]), Active(rounds=3)
+    assert sampling.steps_ahead(draws, 6, gaps) == 6
+    first = sampling.sampler(draws, 6, 6, gaps).blocks
     assert sorted(first) == list(range(6))  # every block once before its gap is believed
-    later = Active(rounds=3).sampler(draws, 15, 0, gaps).blocks
+    assert sampling.steps_ahead(draws, 0, gaps) == 15
+    later = [sampling.sampler(draws, count, 0, gaps).blocks for count in (4, 5)]
+    assert sampling.steps_ahead(draws, 0, np.zeros(6)) == 6  # what was drawn stays drawn
+    later = np.concatenate([*later, sampling.sampler(draws, 6, 0, gaps).blocks])
     assert all(sorted(later[k : k + 3]) == [1, 3, 5] for k in (0, 3, 6)) and sorted(later[9:]) == list(range(6))
-    nothing = Active().sampler(Draws(3, 0), 6, 0, np.zeros(3)).blocks  # no block is known to have a gap: all may
-    assert sorted(nothing[:3]) == sorted(nothing[3:]) == [0, 1, 2]
+    nothing, none = Draws(3, 0), np.zeros(3)
+    assert sampling.steps_ahead(nothing, 0, none) == 3  # no block is known to have a gap: all may
+    assert sorted(sampling.sampler(nothing, 3, 0, none).blocks) == [0, 1, 2]

@@ -83,6 +83,11 @@ class Split(NamedTuple):
     links: list[Any]
     edge_features: list[Any] | None
 
+    def joined(self, more: Split) -> Split:
+        """These samples, and others after them, which are given in the same way."""
+        of_edges = None if self.edge_features is None else [*self.edge_features, *(more.edge_features or [])]
+        return Split([*self.features, *more.features], [*self.links, *more.links], of_edges)
+
     def take(self, kept: np.ndarray) -> Split:
         """Some of the samples."""
         of_edges = None if self.edge_features is None else take(self.edge_features, kept)

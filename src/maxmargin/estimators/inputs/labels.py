@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from .arrays import SEQUENCES, Words, as_array, read_target
 from .sequences import place_of
 
-_WIDEST_TEXT = 64  # longer labels stay objects: one long string would widen every entry of a "U" array
+WIDEST_TEXT = 64  # longer labels stay objects: one long string would widen every entry of a "U" array
 _NUMBER = (int, float, np.integer, np.floating, np.bool_)
 
 
@@ -74,7 +74,7 @@ def _join_labels(parts: list[Any], offsets: np.ndarray, name: str, words: Words)
     """Concatenate label sequences without letting numpy turn numbers into strings, or widen all to the longest."""
     dtypes = {part.dtype if isinstance(part, np.ndarray) else np.dtype(object) for part in parts}
     kinds = {dtype.kind for dtype in dtypes}
-    narrow = len(dtypes) == 1 or max(dtype.itemsize for dtype in dtypes) <= 4 * _WIDEST_TEXT
+    narrow = len(dtypes) == 1 or max(dtype.itemsize for dtype in dtypes) <= 4 * WIDEST_TEXT
     if kinds <= set("biuf") or (kinds == {"U"} and narrow):
         return _check_numbers(np.concatenate(parts), offsets, name, words)
     every: Iterable[Any] = (part.tolist() if isinstance(part, np.ndarray) else part for part in parts)
@@ -82,7 +82,7 @@ def _join_labels(parts: list[Any], offsets: np.ndarray, name: str, words: Words)
     types = set(map(type, labels))
     if all(issubclass(kind, str) for kind in types):
         objects = any(isinstance(part, np.ndarray) and part.dtype == object for part in parts)
-        wide = max(map(len, labels), default=0) > _WIDEST_TEXT
+        wide = max(map(len, labels), default=0) > WIDEST_TEXT
         return np.array(labels, dtype=object if objects or wide else str)
     if all(issubclass(kind, _NUMBER) for kind in types):
         return _check_numbers(np.array(labels), offsets, name, words)

@@ -33,6 +33,10 @@ class Stacked(NamedTuple):
         """The rows as an array or a matrix of scipy."""
         return as_csr(self.rows) if isinstance(self.rows, CodedRows) else self.rows
 
+    def as_matrix(self) -> Stacked:
+        """The same with rows that can be taken apart."""
+        return self._replace(rows=self.matrix)
+
     def take(self, kept: np.ndarray) -> Stacked:
         """Some of the sequences."""
         rows = take(self.rows, rows_of(self.lengths, kept))

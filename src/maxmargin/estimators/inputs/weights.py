@@ -74,7 +74,8 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, wei
         values = [class_weight.get(label, 1.0) for label in labels]
     elif isinstance(class_weight, str) and class_weight == "balanced":
         # counted with the sample weights, so that an integer weight equals repetition here, too
-        values = weight.sum() / (len(labels) * np.bincount(codes, weight))
+        count = np.bincount(codes, weight, len(labels))
+        values = np.divide(weight.sum(), len(labels) * count, out=np.ones(len(labels)), where=count > 0.0)
     else:
         raise ValueError(f'class_weight must be None, "balanced" or a dict, got {class_weight!r}')
     weights = as_any_array(values, "class_weight")

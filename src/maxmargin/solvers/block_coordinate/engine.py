@@ -6,18 +6,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...structures.joining import blocks_with_first, with_first
 from ...structures.verbs import lacks_room, mean_loss, new_blocks, with_room
 from ..box import clip_all, released
 from ..catalyst import Catalyst, problems_for
-from ..engine import Engine, State
+from ..engine import Engine, State, check_family
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass, with_room_for_sums
-from ..parts.memory import NoCache, NoMemory, doubled, nameless, needs_room, taken_over
+from ..parts.memory import NoCache, NoMemory, doubled, nameless, needs_room, taken_over, with_first_outputs
 from ..parts.samplers import Sampling, pick
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..passes import weights_pass
 from ..result import Record
-from .entry import go_inside
+from .entry import ODDS, enter_pass, go_inside
 from .loop import Run, block_steps
 
 CURVATURE_BLOCKS = 100
@@ -53,6 +54,7 @@ class BlockEngine(Engine):
         "known_curvature",
         "known",
     )
+    counted = (*Engine.counted, "tally")
     outer: Any  # the problem the steps work on
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, parts: Parts):
@@ -132,6 +134,37 @@ class BlockEngine(Engine):
         elif type(averaging) is type(self.averaging):
             self.averaging = averaging
 
+    def join(self, state: State) -> None:
+        check_family(state, self.family)
+        first = len(state.blocks.loss)
+        # passes count on: fixed lengths, which follow their number, would take all back that was learned
+        self.steps = round(state.steps / first * self.n)
+        self.blocks = blocks_with_first(self.problem, state.blocks)
+        if type(state.memory) is type(self.memory):
+            self.memory = with_first_outputs(self.memory, state.memory, self.problem)
+        else:
+            self.memory = nameless(self.memory)
+        vector = np.zeros(self.passes.dimension)
+        weights_pass(self.problem, self.blocks, self.passes.work, self.n, 1.0, 1.0, vector)
+        if traits(self.parts.step).begins_inside:
+            vector = self.join_inside(state, first, vector)
+        self.new_outer(DualPoint(vector, mean_loss(self.problem, self.blocks)))
+        self.averaging = self.new_averaging()
+        self.forget_gaps()
+
+    def join_inside(self, state: State, first: int, vector: np.ndarray) -> np.ndarray:
+        """The blocks that joined go inside, and the others are where they were; ``lam A alpha`` then."""
+        known = known_by(self.step)
+        if type(state.known) is not type(known):
+            raise TypeError(f"samples cannot join a run of other steps than {self.parts.step!r}")
+        self.step, w = informed(self.step, with_first(known, state.known)), vector / self.lam
+        odds = ODDS if self.parts.step.odds is None else float(self.parts.step.odds)
+        enter_pass(
+            self.problem, self.step.base, self.step.into, self.blocks, self.passes.work, w, 1.0 / self.lam, odds, first
+        )
+        self.oracle_calls += self.n - first
+        return self.lam * w
+
     def prepare(self) -> None:
         nothing = np.empty(0)
         self.run_loop(self.sampling.sampler(self.draws, 0, 0, self.gaps), 0, 0)
@@ -148,6 +181,7 @@ class BlockEngine(Engine):
         if self.total_gap == np.inf:  # nothing is certified here: what the steps see has to do, as soon as they saw all
             self.total_gap = float(np.sum(self.gaps))
             n_steps = min(n_steps, unseen or n_steps)
+        n_steps = int(min(n_steps, self.sampling.steps_ahead(self.draws, unseen, self.gaps)))
         self.take_steps(n_steps, unseen)
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)

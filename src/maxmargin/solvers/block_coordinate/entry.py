@@ -25,9 +25,9 @@ class Entered(NamedTuple):
 
 
 @kernel
-def enter_pass(problem, base, into, blocks, work, w, scale, odds):
-    """All blocks go inside, where they are; ``w`` follows."""
-    for i in range(problem.weight.shape[0]):
+def enter_pass(problem, base, into, blocks, work, w, scale, odds, first):
+    """All blocks from the `first` on go inside, where they are; ``w`` follows."""
+    for i in range(first, problem.weight.shape[0]):
         find_potentials(problem, work, w, i)
         find_entry(problem, base, blocks, into.expectation, work, w, i, odds)
         measured = measure(problem, into, blocks, work, i)
@@ -42,7 +42,7 @@ def go_inside(problem: Any, work: Any, step: Any, blocks: Any, start: DualPoint,
 
     def enter(odds: float, n_passes: int) -> Entered:
         moved, v = with_all_room(problem, copy.deepcopy(blocks)), start.vector / lam
-        enter_pass(problem, step.base, step.into, moved, work, v, 1.0 / lam, odds)
+        enter_pass(problem, step.base, step.into, moved, work, v, 1.0 / lam, odds, 0)
         return Entered(moved, DualPoint(lam * v, mean_loss(problem, moved)), n_passes)
 
     if odds is not None:

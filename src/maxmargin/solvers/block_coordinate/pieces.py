@@ -126,7 +126,8 @@ class PiecesEngine(Engine):
     """Steps on pieces of the chains, as long as it pays; steps and passes count as those of the first pieces."""
 
     family = "BlockFrankWolfe on pieces"
-    kept = ("longest", "cuts", "steps_state", "reference", "due")
+    kept = ("longest", "cuts", "steps_state", "reference", "due", "origin")
+    counted = (*Engine.counted, "inner.tally")
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, make_parts: MakeParts, longest: int):
         if not can_be_cut(problem):
@@ -138,6 +139,7 @@ class PiecesEngine(Engine):
         self.n, self.sampling = self.inner.n, self.inner.sampling
         self.reference = (0, np.inf)  # steps and gap from which on it should fall
         self.due: np.ndarray | None = None  # other cuts, before the next step
+        self.origin = (0, 0)  # steps, and those of these pieces, where these began
 
     def begin(self) -> None:
         self.inner.start(None, self.draws.rng)
@@ -145,7 +147,7 @@ class PiecesEngine(Engine):
     def resume(self, state: State) -> None:
         if not np.array_equal(state.cuts, self.cuts):
             self.inner = self.of_cuts(state.cuts)
-        self.longest, self.cuts, self.due = state.longest, state.cuts, state.due
+        self.longest, self.cuts, self.due, self.origin = state.longest, state.cuts, state.due, state.origin
         self.reference = state.reference if self.continues(state) else (self.steps, np.inf)
         self.inner.start(state.steps_state, None if self.draws is state.draws else self.draws.rng)
 
@@ -163,10 +165,20 @@ class PiecesEngine(Engine):
     def advance(self, n_steps: int) -> None:
         if self.due is not None:
             self.cut(self.due)
-        before, calls = self.inner.steps, self.inner.oracle_calls
-        self.inner.advance(max(1, n_steps * self.inner.n // self.n))
-        self.steps += max(1, (self.inner.steps - before) * self.n // self.inner.n)
+        calls = self.inner.oracle_calls
+        self.inner.advance(self.steps_to(self.steps + n_steps))
+        self.steps = self.steps_at(self.inner.steps)
         self.count(calls)
+
+    def steps_at(self, inner: int) -> int:
+        """Steps as they count, after so many of the pieces now: not by how many were taken at a time."""
+        begun, first = self.origin
+        return begun + (inner - first) * self.n // self.inner.n
+
+    def steps_to(self, goal: int) -> int:
+        """Steps of the pieces now until so many count, or a few more."""
+        begun, first = self.origin
+        return max(1, first - (begun - goal) * self.inner.n // self.n - self.inner.steps)
 
     def count(self, before: int) -> None:
         """Oracle calls count as those of the first pieces, as passes do; `before` were those of the pieces now."""
@@ -177,6 +189,7 @@ class PiecesEngine(Engine):
         self.inner = self.of_cuts(cuts)
         self.inner.start(None, earlier.draws.rng)
         self.inner.take_over(earlier)
+        self.origin = (self.steps, self.inner.steps)
 
     def reconsider(self, record: Record) -> None:
         (steps, gap), named = self.reference, is_named(self.inner.memory)

@@ -24,7 +24,8 @@ class OneSlackEngine(BatchEngine):
     """Ask all samples for a constraint, and find the best mixture of those known."""
 
     family = "CuttingPlane with one slack"
-    kept = ("cuts", "memory")
+    kept = ("cuts", "memory", "point")
+    counted = (*BatchEngine.counted, "n_remembered")
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None, memory: Memory | NoMemory):
         super().__init__(problem, lam, box, n_jobs)
@@ -41,7 +42,10 @@ class OneSlackEngine(BatchEngine):
             self.cuts = state.cuts.under(self.objective)
         if type(state.memory) is type(self.memory):
             self.memory = taken_over(self.memory, state.memory, self.problem)
-        self.solve()
+        if self.continues(state):
+            self.take(state.point)
+        else:
+            self.solve()
         self.look()
 
     def advance(self, n_steps: int) -> None:
@@ -63,7 +67,10 @@ class OneSlackEngine(BatchEngine):
 
     def solve(self) -> None:
         """The best mixture of the constraints known, and its weights."""
-        self.point = self.cuts.solve(self.lam, PRECISION * min(self.gap, 1.0))
+        self.take(self.cuts.solve(self.lam, PRECISION * min(self.gap, 1.0)))
+
+    def take(self, point: DualPoint) -> None:
+        self.point = point
         self.w, _ = self.objective.weights(self.point)
         self.dual = self.objective.dual(self.point)
 

@@ -20,6 +20,7 @@ class SiteLinkEngine(FactorEngine):
     """Of chains, trees and relaxed graphs."""
 
     kept = (*FactorEngine.kept, "ease")
+    counted = (*FactorEngine.counted, "scratch.visited")
 
     def new_duals(self) -> Factors:
         duals = make_room(new_factors(self.parts))

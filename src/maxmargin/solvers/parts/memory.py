@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
+from ...structures.joining import with_first
 from ...structures.numbered import widened
 from ...structures.verbs import (
     enlarged,
     find_corner,
     is_corner,
     keep_corner,
+    new_labelings,
     slot_value,
     take_corner,
     upper_value,
@@ -65,6 +67,11 @@ def taken_over(memory, earlier, problem):
 
 
 @verb
+def with_first_outputs(memory, earlier, problem):
+    """The same where the earlier one had the first samples of the problem."""
+
+
+@verb
 def renumbered(memory, masses):
     """What is remembered where outputs are numbers, and have these masses (n, outputs)."""
 
@@ -84,6 +91,11 @@ def _(memory):
 
 
 @implements(taken_over, NoMemory)
+def _(memory, earlier, problem):
+    return memory
+
+
+@implements(with_first_outputs, NoMemory)
 def _(memory, earlier, problem):
     return memory
 
@@ -135,8 +147,10 @@ SLOT_BYTES = 16  # mass and time of last use
 NAMELESS = 1e-9  # less mass is what rounding leaves
 
 
-def new_memory(labelings: Any, n: int, capacity: int, limit: int) -> Memory:
-    mass, last_used = np.zeros((n, capacity)), np.zeros((n, capacity), np.int64)
+def new_memory(labelings: Any, n: int, capacity: int, limit: int, slots: int | None = None) -> Memory:
+    """All mass on the true outputs, with so many slots: as many as the capacity, where nothing is said."""
+    shape = n, capacity if slots is None else slots
+    mass, last_used = np.zeros(shape), np.zeros(shape, np.int64)
     mass[:, 0] = 1.0
     return Memory(labelings, np.ones(n, np.int64), mass, last_used, capacity, limit)
 
@@ -158,6 +172,13 @@ def _with_slots(memory: Memory, problem: Any, slots: int) -> Memory:
 def _(memory, earlier, problem):
     slots = max(memory.mass.shape[1], earlier.mass.shape[1])
     return _with_slots(earlier, problem, slots)._replace(capacity=memory.capacity, limit=memory.limit)
+
+
+@implements(with_first_outputs, Memory)
+def _(memory, earlier, problem):
+    slots, n = earlier.mass.shape[1], len(memory.filled)
+    joined = with_first(new_memory(new_labelings(problem, slots), n, memory.capacity, memory.limit, slots), earlier)
+    return taken_over(memory, joined, problem)
 
 
 @implements(nameless, Memory)

@@ -42,6 +42,10 @@ class Sampling(ABC):
         """What a kernel picks the blocks of so many steps from; `unseen` blocks were not visited yet."""
         return Order(draws.take(self, n_steps))
 
+    def steps_ahead(self, draws: Draws, unseen: int, gaps: np.ndarray) -> float:
+        """So many steps may be asked for at once: how many there are must not matter to what is drawn."""
+        return np.inf
+
 
 @dataclass(frozen=True)
 class Uniform(Sampling):
@@ -122,14 +126,14 @@ class Active(Permutation):
     rounds: int = 2
     follows_gaps = True
 
-    def sampler(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Order:
+    def steps_ahead(self, draws: Draws, unseen: int, gaps: np.ndarray) -> float:
         if unseen >= len(gaps):  # what an earlier problem left would come twice, and other blocks never
             draws.left = draws.left[:0]
-        while len(draws.left) < n_steps and unseen <= len(draws.left):
+        if len(draws.left) == 0:  # not before: which blocks have a gap, the steps until then tell
             active = np.flatnonzero(gaps > 0.0)
-            orders = [draws.rng.permutation(active) for _ in range(self.rounds)]
-            draws.left = np.concatenate([draws.left, *orders, draws.drawn(self)])
-        return Order(draws.take(self, n_steps))
+            orders = [draws.rng.permutation(active) for _ in range(self.rounds)] if unseen == 0 else []
+            draws.left = np.concatenate([*orders, draws.drawn(self)])
+        return len(draws.left)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..._parameters import check_positive
+from ...structures import as_problem
+from ...structures.fingerprint import fingerprint
+from ..base import Solver
+from ..keeping import EVERY, identity_of, keeper_of
+from ..presets import get_solver
 from ..tolerance import Absolute, Relative
 from .path import Callback, Path
 from .rules import ApproximatePath, Grid
@@ -34,6 +39,8 @@ def regularization_path(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    checkpoint: Any = None,
+    checkpoint_every: float = EVERY,
 ) -> Path:
     """Weights for every lam, at most `eps` times their objective above the optimum.
 
@@ -68,6 +75,11 @@ def regularization_path(
         Threads for exact passes; -1 for all cores.
     verbose : int, default=0
         1 shows a progress bar.
+    checkpoint : str, path or None, default=None
+        A file to keep the path in, now and then and at its end; where there is one already of the same path, it goes on
+        from there. See ``docs/continued_training.md``.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes, at least.
 
     Returns
     -------
@@ -87,8 +99,10 @@ def regularization_path(
     (15,)
     """
     rule, run = approximately(eps, relative, kappa, lam_min, heuristic)
-    path = Path(problem, solver, rule, run, Effort(max_passes, max_seconds, random_state, n_jobs))
-    return path.walk(callbacks, verbose)
+    problem, effort = as_problem(problem), Effort(max_passes, max_seconds, random_state, n_jobs)
+    solver = get_solver(solver, problem)
+    keeper = keeper_of_path(checkpoint, checkpoint_every, problem, solver, effort, rule, run, True)
+    return Path(problem, solver, rule, run, effort, keeper=keeper).walk(callbacks, verbose)
 
 
 def lam_grid(
@@ -104,6 +118,8 @@ def lam_grid(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    checkpoint: Any = None,
+    checkpoint_every: float = EVERY,
 ) -> Path:
     """Solve for given values of lam, from the largest to the smallest, each to a gap of `tol`.
 
@@ -133,6 +149,11 @@ def lam_grid(
         Threads for exact passes; -1 for all cores.
     verbose : int, default=0
         1 shows a progress bar.
+    checkpoint : str, path or None, default=None
+        A file to keep the path in, now and then and at its end; where there is one already of the same path, it goes on
+        from there. See ``docs/continued_training.md``.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes, at least.
 
     Returns
     -------
@@ -149,8 +170,20 @@ def lam_grid(
     >>> path.breakpoints.tolist(), bool(path.gaps.max() <= 1e-3)
     ([1.0, 0.1, 0.01], True)
     """
-    effort = Effort(max_passes, max_seconds, random_state, n_jobs)
-    return Path(problem, solver, on_grid(lams, tol), certified, effort, warm=warm_start).walk(callbacks, verbose)
+    problem, rule = as_problem(problem), on_grid(lams, tol)
+    solver, effort = get_solver(solver, problem), Effort(max_passes, max_seconds, random_state, n_jobs)
+    keeper = keeper_of_path(checkpoint, checkpoint_every, problem, solver, effort, rule, certified, warm_start)
+    return Path(problem, solver, rule, certified, effort, warm=warm_start, keeper=keeper).walk(callbacks, verbose)
+
+
+def keeper_of_path(
+    path: Any, every: float, problem: Any, solver: Solver, effort: Effort, rule: Any, run: Run, warm: bool
+) -> Any:
+    """What keeps a path on its way, given all that tells it from others."""
+    words = {"rule": rule, "way": run.__name__, "warm_start": warm}
+    return keeper_of(
+        path, every, lambda: identity_of("path", solver, fingerprint(problem), effort.random_state, **words)
+    )
 
 
 def approximately(

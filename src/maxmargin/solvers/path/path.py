@@ -14,7 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..._parameters import check_limits, check_positive
 from ...structures import as_problem
 from ..box import is_cone
-from ..driver import Interrupt, as_callbacks
+from ..driver import Snapshot, as_callbacks
+from ..interrupt import Interrupt
+from ..keeping import NOT_KEPT
 from ..objective import Bracket, Certified, Objective
 from ..passes import Passes
 from ..presets import get_solver
@@ -22,7 +24,7 @@ from ..progress import progress
 from ..result import Status
 from ..tolerance import LEAST
 from .rules import PathEnd, Step
-from .runs import Effort, Run, is_done
+from .runs import Effort, Run, Solved, is_done
 from .start import largest_losses
 from .store import WeightStore
 
@@ -94,6 +96,22 @@ class Piece(NamedTuple):
     cost: Cost
 
 
+class Walk(NamedTuple):
+    """A path on its way: all that it takes to go on as if nothing had been."""
+
+    pieces: list[Piece]
+    weights: WeightStore
+    hinge_at_zero: float
+    start: Bracket
+    rule: Any
+    next: Step
+    spent: Cost
+    seconds: float
+    state: Any  # where the next run begins
+    first: Solved | None  # of two runs at a breakpoint, where the second is on its way
+    run: Snapshot | None  # the run that is
+
+
 Callback = Callable[[Breakpoint], Any]
 
 
@@ -116,6 +134,8 @@ class Path:
         What may be spent, and with which seed and threads.
     warm : bool, default=True
         Whether each breakpoint begins with the dual variables of the one before.
+    keeper : Keeper or NOT_KEPT, default=NOT_KEPT
+        Where the path is kept on its way; one that it has found goes on.
 
     Attributes
     ----------
@@ -157,7 +177,17 @@ class Path:
     True
     """
 
-    def __init__(self, problem: Any, solver: Any, rule: Any, run: Run, effort: Effort, *, warm: bool = True):
+    def __init__(
+        self,
+        problem: Any,
+        solver: Any,
+        rule: Any,
+        run: Run,
+        effort: Effort,
+        *,
+        warm: bool = True,
+        keeper: Any = NOT_KEPT,
+    ):
         began = time.perf_counter()
         check_limits(effort.max_passes, effort.max_seconds)
         self._passes = Passes(as_problem(problem), effort.n_jobs)
@@ -169,16 +199,19 @@ class Path:
             raise ValueError("a path needs certificates, and this structure's oracle is approximate: add upper_bound")
         if not is_cone(self._box):
             raise ValueError("a path needs weights that can be scaled: their bounds must be 0 or infinite")
-        self._run, self._effort, self._warm = run, effort, warm
-        self._point, self._hinge_at_zero = largest_losses(self._passes)
-        nothing, objective = np.zeros(self._passes.dimension), self._objective(1.0)
-        self._start = objective.bracket(objective.certified(nothing, self._hinge_at_zero, self._point))
-        self._weights, self._pieces = WeightStore(), list[Piece]()
-        self._spent = Cost(0.0, self._passes.n, time.perf_counter() - began)  # since the last piece
-        self._rule, self._next = rule, Step(np.inf, None)
+        self._run, self._effort, self._warm, self._keeper = run, effort, warm, keeper
+        self._rule: Any
+        self._next: Step
         self._state: Any = None
         self._stopped: Status | None = None
-        self._begin()
+        self._first: Solved | None = None  # of two runs at a breakpoint
+        self._begun: Snapshot | None = None  # a run that was found
+        self._walked = 0.0  # seconds
+        found = keeper.found()
+        if found is None:
+            self._begin(rule, began)
+        else:
+            self._go_on(found)
 
     def _objective(self, lam: float) -> Objective:
         return Objective(self.problem, lam, self._box)
@@ -441,13 +474,31 @@ class Path:
             self._effort = self._effort._replace(max_passes=max_passes)
         return self.walk(callbacks, verbose)
 
-    def _begin(self) -> None:
+    def _begin(self, rule: Any, began: float) -> None:
+        point, self._hinge_at_zero = largest_losses(self._passes)
+        nothing, objective = np.zeros(self._passes.dimension), self._objective(1.0)
+        self._start = objective.bracket(objective.certified(nothing, self._hinge_at_zero, point))
+        self._weights, self._pieces = WeightStore(), list[Piece]()
         before = time.perf_counter()
-        self._rule, start = self._rule.begin(self._passes, self._objective(1.0), self._point, self._hinge_at_zero)
+        self._spent = Cost(0.0, self._passes.n, before - began)  # since the last piece
+        self._rule, start = rule.begin(self._passes, self._objective(1.0), point, self._hinge_at_zero)
         self._next = Step(start.lam, None)
         if start.found is not None:
             self._spend(0.0, start.oracle_calls, time.perf_counter() - before)
             self._append(start.lam, start.found, True)
+
+    def _go_on(self, found: Walk) -> None:
+        """With the path that was found."""
+        self._pieces, self._weights, self._hinge_at_zero = found.pieces, found.weights, found.hinge_at_zero
+        self._start, self._rule, self._next, self._spent = found.start, found.rule, found.next, found.spent
+        self._walked, self._state, self._first, self._begun = found.seconds, found.state, found.first, found.run
+
+    def _walk(self, run: Snapshot | None = None) -> Walk:
+        """The path as it is, with the run that is on its way."""
+        first = self._first if self._first is None else self._first._replace(state=None)
+        state, seconds = self._state if run is None else None, time.perf_counter() - self._began
+        known = self._pieces, self._weights, self._hinge_at_zero, self._start
+        return Walk(*known, self._rule, self._next, self._spent, seconds, state, first, run)
 
     def walk(self, callbacks: Iterable[Callback] = (), verbose: int = 0) -> Path:
         """Go down until the path ends or something stops it.
@@ -464,19 +515,26 @@ class Path:
         path : Path
             The path itself.
         """
-        callbacks, effort, began, self._stopped = as_callbacks(callbacks), self._effort, time.perf_counter(), None
+        callbacks, effort, self._stopped = as_callbacks(callbacks), self._effort, None
+        self._began, self._walked = time.perf_counter() - self._walked, 0.0
         check_limits(effort.max_passes, effort.max_seconds)
-        with Interrupt() as interrupt, progress("breakpoints", np.inf, verbose) as bar:
+        with Interrupt(self._keeper.keeps) as interrupt, progress("breakpoints", np.inf, verbose) as bar:
             while self._next.ended is None and self._stopped is None:
-                left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - began)
+                left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - self._began)
                 if interrupt.seen:
-                    self._stopped = Status.INTERRUPTED
+                    self._stop_between(Status.INTERRUPTED)
                 elif left is not None and left <= 0.0:
-                    self._stopped = Status.MAX_SECONDS
+                    self._stop_between(Status.MAX_SECONDS)
                 else:
                     self._stopped = self._solve(effort._replace(max_seconds=left), callbacks)
+                if self._next.ended is not None or self._stopped is Status.CALLBACK:
+                    self._keeper.finish(self._walk())
+                elif self._stopped is None and self._keeper.is_due():
+                    self._keeper.keep(self._walk())
                 bar.update(len(self) - bar.n)
                 bar.set_postfix_str(f"lam {self.lam_end:.2e}")
+            interrupt.deliver()
+        self._keeper.close()
         if self._stopped in (Status.MAX_PASSES, Status.MAX_SECONDS, Status.INTERRUPTED):
             warnings.warn(
                 f"the path stopped ({self._stopped}) after {len(self)} breakpoints, at lam = {self.lam_end:.3g}; what "
@@ -489,18 +547,24 @@ class Path:
     def _solve(self, effort: Effort, callbacks: tuple[Callback, ...]) -> Status | None:
         """Solve for one more lam; why the path stops here, if it does."""
         before, lam = time.perf_counter(), self._next.lam
+        if self._begun is not None:
+            before -= self._begun.seconds
         if self._state is not None:
             effort = effort._replace(random_state=None)  # the state goes on with its own
-        # at first nothing is known of the optimum, but that weights are for something
-        least = max(bracket.dual(lam) for bracket in self._duals()) if self._pieces else self._hinge_at_zero
-        tol = self._rule.tol(least)
-        solved = self._run(self.solver, self.problem, lam, tol, self._state, effort)
-        if is_done(solved) and self._rule.tol(solved.found.primal) < tol:
-            effort, tol = effort._replace(random_state=None), self._rule.tol(solved.found.dual)
-            again = self._run(self.solver, self.problem, lam, tol, solved.state, effort)
+        solved = self._first
+        if solved is None:
+            # at first nothing is known of the optimum, but that weights are for something
+            least = max(bracket.dual(lam) for bracket in self._duals()) if self._pieces else self._hinge_at_zero
+            tol = self._rule.tol(least)
+            solved = self._solve_to(tol, self._state, effort)
+            if is_done(solved) and self._rule.tol(solved.found.primal) < tol:
+                self._first = solved
+        if self._first is not None:
+            again = self._solve_to(self._rule.tol(solved.found.dual), solved.state, effort._replace(random_state=None))
             solved = again._replace(
                 passes=solved.passes + again.passes, oracle_calls=solved.oracle_calls + again.oracle_calls
             )
+            self._first = None
         self._spend(solved.passes, solved.oracle_calls, time.perf_counter() - before)
         self._state = solved.state if self._warm or not is_done(solved) else None
         if not is_done(solved):
@@ -511,6 +575,17 @@ class Path:
         )
         answers = [callback(told) for callback in callbacks]
         return Status.CALLBACK if any(answers) else None
+
+    def _stop_between(self, status: Status) -> None:
+        """Where no run is on its way, which would have been kept itself."""
+        self._stopped = status
+        self._keeper.keep(self._walk())
+
+    def _solve_to(self, tol: float, state: Any, effort: Effort) -> Solved:
+        """One run at the next lam; one that was found goes on."""
+        begun, self._begun = self._begun, None
+        keeper = self._keeper.within(self._walk)
+        return self._run(self.solver, self.problem, self._next.lam, tol, state, effort, keeper, begun)
 
     def _spend(self, passes: float, oracle_calls: int, seconds: float) -> None:
         spent = self._spent

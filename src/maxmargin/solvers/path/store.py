@@ -12,7 +12,7 @@ import numpy as np
 IN_MEMORY = 256 * 2**20  # bytes; what is more goes to a temporary file
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     offset: int
     n_indices: int  # -1: all entries
     n_values: int
@@ -24,7 +24,7 @@ class WeightStore:
     def __init__(self) -> None:
         self.file: Any = self._new_file()
         self.lock = threading.Lock()  # of the place in the file
-        self.places: list[_Place] = []
+        self.places: list[Place] = []
         self.length = 0
 
     def _new_file(self) -> Any:
@@ -44,7 +44,7 @@ class WeightStore:
         used = np.flatnonzero(w)
         is_sparse = 2 * len(used) < len(w)
         indices, values = (used, w[used]) if is_sparse else (used[:0], w)
-        place = _Place(self.file.seek(0, 2), len(indices) if is_sparse else -1, len(values))
+        place = Place(self.file.seek(0, 2), len(indices) if is_sparse else -1, len(values))
         self.file.write(indices.astype(np.int64).tobytes() + values.astype(np.float64).tobytes())
         self.places.append(place)
 
@@ -64,6 +64,13 @@ class WeightStore:
     def __getstate__(self) -> dict[str, Any]:
         self.file.seek(0)
         return {**vars(self), "file": self.file.read(), "lock": None}
+
+    @classmethod
+    def made(cls, state: dict[str, Any]) -> WeightStore:
+        """The store that a state was taken of."""
+        store = cls.__new__(cls)
+        store.__setstate__(state)
+        return store
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, file=self._new_file(), lock=threading.Lock())

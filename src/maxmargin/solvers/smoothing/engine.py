@@ -109,6 +109,11 @@ class EpochEngine(Engine):
             self.settings = settings
             self.restart(self.solution, self.mixture)
 
+    def count_on(self, counts: dict[str, Any]) -> None:
+        if self.settings.lipschitz is None:
+            _ = self.sizes  # asked for already, and counted
+        super().count_on(counts)
+
     def look_here(self) -> Seen:
         """The full gradient where the next epoch begins, unless it is known."""
         if self.seen is None:

@@ -10,6 +10,8 @@ import pytest
 
 import maxmargin
 from maxmargin import cli
+from maxmargin.cli import demo as demo_command
+from maxmargin.cli.writing import cannot_draw
 
 SMALL = ["--n-train", "9", "--n-test", "7", "--tol", "0.1"]
 
@@ -78,7 +80,7 @@ def test_a_name_without_suffix_becomes_a_png(tmp_path):
     [("missing/dates.png", "No such file"), (".", "directory"), ("dates.docx", "no picture format")],
 )
 def test_a_picture_that_cannot_be_written_stops_before_training(tmp_path, monkeypatch, name, why):
-    monkeypatch.setattr(cli, "_readers", lambda: pytest.fail("trains first"))
+    monkeypatch.setattr(demo_command, "_readers", lambda: pytest.fail("trains first"))
     code, out, err = demo("--output", tmp_path / name)
     assert code == 2
     assert out == ""
@@ -90,7 +92,7 @@ def test_a_picture_that_cannot_be_written_stops_before_training(tmp_path, monkey
 def test_the_check_leaves_an_older_picture_alone(tmp_path):
     picture = tmp_path / "dates.png"
     picture.write_bytes(b"older")
-    assert cli._cannot_write(picture) is None
+    assert cannot_draw(picture) is None
     assert picture.read_bytes() == b"older"
 
 
@@ -98,7 +100,7 @@ def test_interrupted_while_choosing_lam(monkeypatch, tmp_path):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_choose_lam", interrupt)
+    monkeypatch.setattr(demo_command, "_choose_lam", interrupt)
     code, _, err = demo("--output", tmp_path / "dates.png")
     assert code == 130
     assert err == "interrupted\n"

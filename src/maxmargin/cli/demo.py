@@ -1,15 +1,18 @@
-"""The command `maxmargin`. What a command needs is imported when it runs."""
+"""``maxmargin demo``: handwritten dates."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .messages import refuse
+from .options import picture, positive, whole
+from .writing import cannot_draw
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,102 +24,22 @@ SEARCH_TOL = 1e-2
 MAX_PASSES = 10_000
 ILLEGIBLE = 0.25
 DRAWN = 12
-FAILURE, USAGE_ERROR = 1, 2
-ALL_CORES = -1
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; the answer is the exit code."""
-    arguments = _parser().parse_args(argv)
-    try:
-        return arguments.run(arguments)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-
-
-def _parser() -> argparse.ArgumentParser:
-    from . import __version__
-
-    parser = argparse.ArgumentParser(prog="maxmargin", description="Max-margin structured prediction.")
-    parser.add_argument("--version", action="version", version=f"maxmargin {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="command", required=True)
-    demo = commands.add_parser(
+def add(commands: Any) -> None:
+    parser = commands.add_parser(
         "demo",
         help="read handwritten dates, with and without structure",
         description="Learn to read handwritten dates as chains of digits, compare with reading the digits one by one, "
         "and draw the first test dates with their predictions.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    demo.add_argument("--output", type=Path, default=Path("maxmargin-demo.png"), metavar="FILE", help="the picture")
-    demo.add_argument("--seed", type=_whole(0, 2**32 - 1), default=0, help="draws dates, folds and steps")
-    demo.add_argument("--n-train", type=_whole(N_FOLDS, 10**6), default=100, metavar="N", help="dates to learn from")
-    demo.add_argument("--n-test", type=_whole(1, 10**6), default=500, metavar="N", help="dates to test on")
-    demo.add_argument("--tol", type=_positive, default=1e-3, help="duality gap at which training stops")
-    demo.set_defaults(run=run_demo)
-    _add_compile(commands)
-    return parser
-
-
-def _add_compile(commands: Any) -> None:
-    from .compilation import ALL, MODELS, SOLVERS
-
-    parser = commands.add_parser(
-        "compile",
-        help="compile the kernels of models ahead, for images and continuous integration",
-        description="Compile the kernels of models and keep them on disk, so that no later process has to. They go "
-        "beside the package, or into the folder NUMBA_CACHE_DIR.",
-    )
-    parser.add_argument(
-        "models", nargs="*", default=ALL, choices=(ALL, *MODELS), metavar="MODEL", help=f"{ALL} or {', '.join(MODELS)}"
-    )
-    parser.add_argument(
-        "--solver",
-        action="append",
-        dest="solvers",
-        choices=(ALL, *SOLVERS),
-        metavar="NAME",
-        help="may be given more than once (default: all); what estimators take unless told otherwise is auto",
-    )
-    parser.add_argument("--jobs", type=_whole(1, 10**4), metavar="N", help="processes (default: one for each core)")
-    parser.set_defaults(run=run_compile)
-
-
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not text.isdecimal() or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
-        return int(text)
-
-    return parse
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number > 0")
-    return number
-
-
-def run_compile(arguments: argparse.Namespace) -> int:
-    """Compile, with a line for each model and kind of data, and a summary."""
-    from .compilation import ALL, compile_models
-
-    tell = partial(print, flush=True)
-    try:
-        done = compile_models(
-            arguments.models or ALL, solvers=arguments.solvers or ALL, n_jobs=arguments.jobs or ALL_CORES, tell=tell
-        )
-    except RuntimeError as error:
-        return _fail(str(error), "compile")
-    what = "all kernels were there already" if not done.n_compiled else f"{done.n_compiled} kernels compiled"
-    print(f"{what}, {done.seconds:.1f} s; {done.folder} holds {done.n_bytes / 1e6:.1f} MB")
-    for name, reason in done.failed.items():
-        print(f"maxmargin compile: error: {name}: {reason}", file=sys.stderr)
-    return 0 if done.is_complete else FAILURE
+    parser.add_argument("--output", type=picture, default="maxmargin-demo.png", metavar="FILE", help="the picture")
+    parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="draws dates, folds and steps")
+    parser.add_argument("--n-train", type=whole(N_FOLDS, 10**6), default=100, metavar="N", help="dates to learn from")
+    parser.add_argument("--n-test", type=whole(1, 10**6), default=500, metavar="N", help="dates to test on")
+    parser.add_argument("--tol", type=positive, default=1e-3, help="duality gap at which training stops")
+    parser.set_defaults(run=run)
 
 
 class Reader(NamedTuple):
@@ -138,20 +61,16 @@ class Reading(NamedTuple):
     seconds: float
 
 
-def run_demo(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Train, compare, print and draw."""
     began = time.perf_counter()
     output: Path = arguments.output
-    if not output.suffix and not output.is_dir():
-        output = output.with_suffix(".png")
-    complaint = _cannot_write(output)
-    if complaint:
-        return _fail(complaint)
+    refuse(cannot_draw(output))
     print("The first run compiles its kernels, which takes up to a minute; later runs start at once.", flush=True)
 
     import numpy as np
 
-    from .datasets import load_dates
+    from ..datasets import load_dates
 
     dates = load_dates(arguments.n_train, arguments.n_test, ILLEGIBLE, random_state=arguments.seed)
     print(
@@ -169,36 +88,11 @@ def run_demo(arguments: argparse.Namespace) -> int:
     return _draw(output, dates.X_test, np.array(dates.y_test), single, chain)
 
 
-def _cannot_write(path: Path) -> str | None:
-    """Why the picture cannot be written, if so: better known before training than after."""
-    try:
-        existed = path.exists()
-        with path.open("ab"):
-            pass
-        if not existed:
-            path.unlink()
-    except OSError as error:
-        return f"cannot write {path}: {error.strerror}"
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
-    known = Figure().canvas.get_supported_filetypes()
-    if path.suffix and path.suffix[1:].lower() not in known:
-        return f"cannot write {path}: {path.suffix} is no picture format, use one of {', '.join(sorted(known))}"
-    return None
-
-
-def _fail(message: str, command: str = "demo") -> int:
-    print(f"maxmargin {command}: error: {message}", file=sys.stderr)
-    return USAGE_ERROR
-
-
 def _readers() -> tuple[Reader, Reader]:
     import numpy as np
 
-    from . import ChainSVM, MulticlassSVM
-    from .solvers import BlockFrankWolfe
+    from .. import ChainSVM, MulticlassSVM
+    from ..solvers import BlockFrankWolfe
 
     # At the optimum all digits tie on an illegible image. Averaged iterates lean to the frequent ones, which is the
     # best that reading one by one can do there; other solvers leave it to chance.
@@ -291,7 +185,7 @@ def _draw(path: Path, X: list, truth: np.ndarray, single: Reading, chain: Readin
         return 0
     import numpy as np
 
-    from .plotting import plot_sequences
+    from ..plotting import plot_sequences
 
     differ = np.flatnonzero(np.any(chain.predicted != single.predicted, axis=1))[:DRAWN]
     # no pyplot: a picture for a file needs no window system
@@ -302,9 +196,6 @@ def _draw(path: Path, X: list, truth: np.ndarray, single: Reading, chain: Readin
         title="\n".join(_summary(reading) for reading in (chain, single)),
         figure=Figure(),
     )
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        return _fail(f"cannot write {path}: {error.strerror}")
+    figure.savefig(path, dpi=150)
     print(f"Picture of the first {len(differ)} test dates that the two read differently: {path}")
     return 0

@@ -1,0 +1,99 @@
+"""``maxmargin fit``: learn a model from a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .messages import INTERRUPTED, OK, Teller, refuse
+from .options import (
+    add_checkpoint,
+    add_features,
+    add_model,
+    add_reading,
+    checkpoint_options,
+    not_negative,
+    picture,
+    positive,
+)
+from .writing import cannot_draw, cannot_draw_at_all, cannot_write
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser(
+        "fit",
+        help="learn a model from a file",
+        description="Learn from a file and write a model file. Ctrl-C stops and writes the model reached so far, with "
+        "its gap; twice, it breaks off.",
+    )
+    parser.add_argument("file", metavar="TRAIN", help="what to learn from, gzipped or not; - is standard input")
+    parser.add_argument("--output", "-o", required=True, metavar="MODEL", help="the model file")
+    add_reading(parser)
+    add_features(parser)
+    group = add_model(parser)
+    lam = group.add_mutually_exclusive_group()
+    lam.add_argument("--lam", type=positive, help="regularisation (default: a rule that suits most data)")
+    lam.add_argument("--cv", action="store_true", help="choose lam by cross-validation")
+    group.add_argument("--l1", type=not_negative, help="penalty of absolute weights, for --model crf")
+    group.add_argument("--tol", type=positive, help="stop at this duality gap (default: 0.01 or less)")
+    group.add_argument("--balanced", action="store_true", help="errors at rare labels weigh more")
+    group.add_argument("--plot", type=picture, metavar="FILE", help="draw how the gap fell")
+    add_checkpoint(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, make features, learn, save."""
+    refuse(cannot_write(arguments.output, arguments.file))
+    if arguments.plot:
+        refuse(cannot_draw_at_all() or cannot_draw(arguments.plot))
+    from .kinds import KINDS, n_features, placed
+    from .models import new_model, save
+
+    kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
+    model = new_model(
+        kind,
+        arguments,
+        lam="cv" if arguments.cv else arguments.lam,
+        l1=arguments.l1,
+        tol=arguments.tol,
+        class_weight="balanced" if arguments.balanced else None,
+        **checkpoint_options(arguments),
+    )
+    data = kind.read(arguments.file, arguments)
+    teller.tell(f"{arguments.file}: {data.summary}")
+    encoder = kind.encoder(arguments, data)
+    rows = encoder.fit_transform(data.X)
+    if not n_features(rows):
+        raise ValueError(f"{arguments.file}: no feature occurs often enough; lower --min-count")
+    teller.tell(f"{n_features(rows):,} features")
+    with placed(arguments.file, data):
+        model.fit(rows, data.y)
+    teller.tell(f"{len(model.classes_):,} labels learned, lam {model.lam_:.3g}")
+    save(encoder, model, arguments.output)
+    size = Path(arguments.output).stat().st_size
+    teller.tell(f"{arguments.output}: {size / 1e6:.1f} MB written")
+    tell_certificate(model, teller)
+    if arguments.plot:
+        draw_history(model, arguments.plot)
+    return INTERRUPTED if model.status_ == "interrupted" else OK
+
+
+def tell_certificate(model: Any, teller: Teller) -> None:
+    """How good the model is, on standard output: what a script may want to read."""
+    print(
+        f"gap {model.gap_:.3g}: the objective is {model.primal_:.6g}, the optimum at least {model.dual_:.6g} "
+        f"({model.status_}, {model.n_passes_:.4g} passes, {teller.seconds:.1f} s in all)"
+    )
+
+
+def draw_history(model: Any, path: Path) -> None:
+    """The gap along the passes."""
+    from matplotlib.figure import Figure
+
+    from ..plotting import plot_history
+
+    figure = Figure()
+    plot_history(model, ax=figure.add_subplot())
+    figure.savefig(path, dpi=150)
