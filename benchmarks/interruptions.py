@@ -44,21 +44,21 @@ def make_problem(n: int, n_labels: int = 6, n_features: int = 20) -> Any:
     return make_chain_problem(X, offsets, labels, n_labels)
 
 
-def solves(problem: Any) -> dict[str, Solve]:
+def solves(problem: Any, passes: float = 500, eps: float = 0.01) -> dict[str, Solve]:
     """Runs of a second or so, by name."""
 
-    def by(solver: Any, passes: float) -> Solve:
+    def by(solver: Any) -> Solve:
         return lambda **kept: solver.solve(problem, 1e-3, tol=0, max_passes=passes, random_state=0, **kept).w
 
     def path(**kept: Any) -> np.ndarray:
-        walked = regularization_path(problem, "bcpfw", eps=0.002, lam_min=1e-3, random_state=0, **kept)
+        walked = regularization_path(problem, "bcpfw", eps=eps, lam_min=1e-3, random_state=0, **kept)
         return np.concatenate([walked.breakpoints, *map(walked.weights, range(len(walked)))])
 
     return {
-        "block steps": by(BlockFrankWolfe("gap", "weighted", step="pairwise"), 500),
-        "acceleration": by(ACCELERATED, 500),
+        "block steps": by(BlockFrankWolfe("gap", "weighted", step="pairwise")),
+        "acceleration": by(ACCELERATED),
         "path": path,
-        "SVRG": by(SVRG(mu=0.1), 500),
+        "SVRG": by(SVRG(mu=0.1)),
     }
 
 

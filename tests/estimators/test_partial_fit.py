@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from maxmargin import ChainCRF, ChainSVM, Graph, GraphSVM, MulticlassSVM, MultilabelSVM, Tree, TreeCRF, TreeSVM
+from maxmargin import ChainCRF, ChainSVM, Graph, GraphSVM, MulticlassSVM, MultilabelSVM, Tree, TreeCRF, TreeSVM, load
 from maxmargin.solvers import BlockFrankWolfe, CheckpointError, FrankWolfe
 from structures.pairs import interpreted
 
@@ -219,3 +219,5 @@ def test_checkpoints_of_fits(tmp_path):
     with pytest.raises(CheckpointError, match="data: "):
         model.fit(X[1:], y[1:])
     assert not hasattr(model, "coef_")
+    first.save(tmp_path / "model.npz")
+    assert load(tmp_path / "model.npz").checkpoint == str(path)
