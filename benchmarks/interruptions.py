@@ -15,6 +15,7 @@ import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from maxmargin.solvers import SVRG, BlockFrankWolfe, keeping, regularization_path
 from maxmargin.structures import make_chain_problem
@@ -68,6 +70,8 @@ class Child:
     def __init__(self, function: Callable[[], Any]):
         self.pid = os.fork()
         if self.pid == 0:
+            # progress bars share a lock with all processes that were forked: a child that was killed may hold it
+            tqdm.set_lock(threading.RLock())
             try:
                 function()
                 os._exit(0)

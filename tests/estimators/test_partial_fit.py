@@ -8,7 +8,19 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from maxmargin import ChainCRF, ChainSVM, Graph, GraphSVM, MulticlassSVM, MultilabelSVM, Tree, TreeCRF, TreeSVM, load
+from maxmargin import (
+    ChainCRF,
+    ChainSVM,
+    ChainSVMCV,
+    Graph,
+    GraphSVM,
+    MulticlassSVM,
+    MultilabelSVM,
+    Tree,
+    TreeCRF,
+    TreeSVM,
+    load,
+)
 from maxmargin.solvers import BlockFrankWolfe, CheckpointError, FrankWolfe
 from structures.pairs import interpreted
 
@@ -196,7 +208,7 @@ def test_who_cannot_learn_in_parts_says_so(tmp_path):
         with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as refused:
             MulticlassSVM(solver=solver).partial_fit(X, y)
         assert "samples can join runs" in str(refused.value.__cause__)
-    assert not hasattr(ChainCRF(l1=0.1), "partial_fit")
+    assert not hasattr(ChainCRF(l1=0.1), "partial_fit") and not hasattr(ChainSVMCV(), "partial_fit")
     with pytest.raises(ValueError, match='lam="cv" is chosen by all samples at once'):
         MulticlassSVM(lam="cv").partial_fit(X, y)
     with pytest.raises(ValueError, match="checkpoint is for fit"):

@@ -24,6 +24,7 @@ class LearnsInParts(MaxMarginEstimator):
     """
 
     _samples: Any
+    _chooses_lam = False  # by cross-validation, whatever `lam` says
 
     @abstractmethod
     def _read(self, X: Any, y: Any, classes: Any, first: Any, /, *args: Any, **given: Any) -> Any:
@@ -67,6 +68,8 @@ class LearnsInParts(MaxMarginEstimator):
 
 def takes_parts(model: Any) -> bool:
     """Whether a model's solver can go on where samples join; an error that says why not."""
+    if model._chooses_lam:
+        raise ValueError("cross-validation chooses lam by all samples at once")
     if getattr(model, "l1", 0.0):
         raise ValueError("an L1 penalty is for L-BFGS, which has no dual variables of single samples")
     if isinstance(model.solver, Solver) or (isinstance(model.solver, str) and model.solver in PRESETS):
