@@ -42,7 +42,7 @@ def make_problem(n: int, n_labels: int = 6, n_features: int = 20) -> Any:
     lengths = rng.integers(3, 12, size=n)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     labels = rng.integers(n_labels, size=offsets[-1])
-    X = rng.standard_normal((offsets[-1], n_features)) + np.eye(n_labels, n_features)[labels]
+    X = rng.standard_normal((offsets[-1], n_features)) + 2.0 * np.eye(n_labels, n_features)[labels]
     return make_chain_problem(X, offsets, labels, n_labels)
 
 
@@ -53,7 +53,7 @@ def solves(problem: Any, passes: float = 500, eps: float = 0.01) -> dict[str, So
         return lambda **kept: solver.solve(problem, 1e-3, tol=0, max_passes=passes, random_state=0, **kept).w
 
     def path(**kept: Any) -> np.ndarray:
-        walked = regularization_path(problem, "bcpfw", eps=eps, lam_min=1e-3, random_state=0, **kept)
+        walked = regularization_path(problem, "bcpfw", eps=eps, lam_min=1e-5, random_state=0, **kept)
         return np.concatenate([walked.breakpoints, *map(walked.weights, range(len(walked)))])
 
     return {
