@@ -15,6 +15,7 @@ import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from maxmargin.solvers import SVRG, BlockFrankWolfe, keeping, regularization_path
 from maxmargin.structures import make_chain_problem
@@ -40,25 +42,25 @@ def make_problem(n: int, n_labels: int = 6, n_features: int = 20) -> Any:
     lengths = rng.integers(3, 12, size=n)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     labels = rng.integers(n_labels, size=offsets[-1])
-    X = rng.standard_normal((offsets[-1], n_features)) + np.eye(n_labels, n_features)[labels]
+    X = rng.standard_normal((offsets[-1], n_features)) + 2.0 * np.eye(n_labels, n_features)[labels]
     return make_chain_problem(X, offsets, labels, n_labels)
 
 
-def solves(problem: Any) -> dict[str, Solve]:
+def solves(problem: Any, passes: float = 500, eps: float = 0.01) -> dict[str, Solve]:
     """Runs of a second or so, by name."""
 
-    def by(solver: Any, passes: float) -> Solve:
+    def by(solver: Any) -> Solve:
         return lambda **kept: solver.solve(problem, 1e-3, tol=0, max_passes=passes, random_state=0, **kept).w
 
     def path(**kept: Any) -> np.ndarray:
-        walked = regularization_path(problem, "bcpfw", eps=0.002, lam_min=1e-3, random_state=0, **kept)
+        walked = regularization_path(problem, "bcpfw", eps=eps, lam_min=1e-5, random_state=0, **kept)
         return np.concatenate([walked.breakpoints, *map(walked.weights, range(len(walked)))])
 
     return {
-        "block steps": by(BlockFrankWolfe("gap", "weighted", step="pairwise"), 500),
-        "acceleration": by(ACCELERATED, 500),
+        "block steps": by(BlockFrankWolfe("gap", "weighted", step="pairwise")),
+        "acceleration": by(ACCELERATED),
         "path": path,
-        "SVRG": by(SVRG(mu=0.1), 500),
+        "SVRG": by(SVRG(mu=0.1)),
     }
 
 
@@ -68,6 +70,8 @@ class Child:
     def __init__(self, function: Callable[[], Any]):
         self.pid = os.fork()
         if self.pid == 0:
+            # progress bars share a lock with all processes that were forked: a child that was killed may hold it
+            tqdm.set_lock(threading.RLock())
             try:
                 function()
                 os._exit(0)

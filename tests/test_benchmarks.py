@@ -299,3 +299,10 @@ def test_graphs_run(name, n, interpreted):
     X, y = task.test
     bars = graphs.run(task._replace(test=(X[:n], y[:n]), lams=(10.0,)))
     assert len(bars) >= 2 and all(BAR.match(str(bar)) for bar in bars)
+
+
+@pytest.mark.parametrize("kind", ["acceleration", "path", "SVRG"])
+def test_killed_runs_go_on(kind, interpreted, tmp_path):
+    interruptions = importlib.import_module("benchmarks.interruptions")
+    solve = interruptions.solves(interruptions.make_problem(5, 3, 4), passes=60, eps=0.5)[kind]
+    assert interruptions.kill_often(solve, tmp_path, 4, np.random.default_rng(0)) == (0, 0, 0)

@@ -8,7 +8,19 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from maxmargin import ChainCRF, ChainSVM, Graph, GraphSVM, MulticlassSVM, MultilabelSVM, Tree, TreeCRF, TreeSVM
+from maxmargin import (
+    ChainCRF,
+    ChainSVM,
+    ChainSVMCV,
+    Graph,
+    GraphSVM,
+    MulticlassSVM,
+    MultilabelSVM,
+    Tree,
+    TreeCRF,
+    TreeSVM,
+    load,
+)
 from maxmargin.solvers import BlockFrankWolfe, CheckpointError, FrankWolfe
 from structures.pairs import interpreted
 
@@ -196,13 +208,12 @@ def test_who_cannot_learn_in_parts_says_so(tmp_path):
         with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as refused:
             MulticlassSVM(solver=solver).partial_fit(X, y)
         assert "samples can join runs" in str(refused.value.__cause__)
-    assert not hasattr(ChainCRF(l1=0.1), "partial_fit")
+    for model in (ChainCRF(l1=0.1), ChainSVMCV(), MulticlassSVM(kernel="precomputed")):
+        assert not hasattr(model, "partial_fit")
     with pytest.raises(ValueError, match='lam="cv" is chosen by all samples at once'):
         MulticlassSVM(lam="cv").partial_fit(X, y)
     with pytest.raises(ValueError, match="checkpoint is for fit"):
         MulticlassSVM(checkpoint=tmp_path / "run.npz").partial_fit(X, y)
-    with pytest.raises(ValueError, match="precomputed"):
-        MulticlassSVM(kernel="precomputed").partial_fit(X @ X.T, y)
     with pytest.raises(ValueError, match="dual variables of its own"):
         MultilabelSVM(interactions="pairwise").partial_fit(*samples("sets"))
 
@@ -219,3 +230,5 @@ def test_checkpoints_of_fits(tmp_path):
     with pytest.raises(CheckpointError, match="data: "):
         model.fit(X[1:], y[1:])
     assert not hasattr(model, "coef_")
+    first.save(tmp_path / "model.npz")
+    assert load(tmp_path / "model.npz").checkpoint == str(path)

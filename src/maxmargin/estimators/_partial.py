@@ -24,6 +24,7 @@ class LearnsInParts(MaxMarginEstimator):
     """
 
     _samples: Any
+    _chooses_lam = False  # by cross-validation, whatever `lam` says
 
     @abstractmethod
     def _read(self, X: Any, y: Any, classes: Any, first: Any, /, *args: Any, **given: Any) -> Any:
@@ -49,11 +50,8 @@ class LearnsInParts(MaxMarginEstimator):
         self._learn(encoded, solver, self._regularization(encoded), state, None, {"_samples": samples}, X, y, **given)
 
     def _refuse_parts(self, first: Any) -> None:
-        kernel = getattr(self, "kernel", None)
         if isinstance(self.lam, str):
             raise ValueError('lam="cv" is chosen by all samples at once: give partial_fit a number, or None')
-        if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            raise ValueError('kernel="precomputed" has a column for each training sample: give the function instead')
         if self.checkpoint is not None:
             raise ValueError("checkpoint is for fit: a file has one run, and every part is another one")
         if first is None and self.__sklearn_is_fitted__():
@@ -67,6 +65,11 @@ class LearnsInParts(MaxMarginEstimator):
 
 def takes_parts(model: Any) -> bool:
     """Whether a model's solver can go on where samples join; an error that says why not."""
+    if model._chooses_lam:
+        raise ValueError("cross-validation chooses lam by all samples at once")
+    kernel = getattr(model, "kernel", None)
+    if isinstance(kernel, str) and kernel == PRECOMPUTED:
+        raise ValueError('kernel="precomputed" has a column for each training sample: give the function instead')
     if getattr(model, "l1", 0.0):
         raise ValueError("an L1 penalty is for L-BFGS, which has no dual variables of single samples")
     if isinstance(model.solver, Solver) or (isinstance(model.solver, str) and model.solver in PRESETS):

@@ -293,6 +293,7 @@ class PathCV(MaxMarginEstimator):
 
     single: type[MaxMarginEstimator]  # what is fitted to a fold
     lam, warm_start, checkpoint, checkpoint_every = None, False, None, EVERY
+    _chooses_lam = True
     lams: Any
     eps: float
     cv: Any

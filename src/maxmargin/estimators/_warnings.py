@@ -12,8 +12,8 @@ from ..solvers import Result, Status
 # A primal value this near to that of no weights, relative to it, is no better.
 NO_BETTER = 1e-3
 
-# The user's call: below it, the methods `fit` and `_fit`, the wrapper for callbacks, and the functions here.
-STACKLEVEL = 6
+# The user's call: below it, the methods `fit`, `_fit` and `_learn`, the wrapper for callbacks, and the functions here.
+STACKLEVEL = 7
 
 
 def warn_of(result: Result, lam: float, goal: float) -> None:

@@ -7,6 +7,7 @@ Scalars and lists are JSON's own. Everything else is an object with a single key
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -32,6 +33,7 @@ class Taken:
         if depth > DEEPEST:
             raise ValueError(f"{where}: values lie within each other more than {DEEPEST} deep: nothing can store that")
         value = value.item() if isinstance(value, np.generic) else value
+        value = os.fspath(value) if isinstance(value, os.PathLike) else value
         write = _class if isinstance(value, type) else _WRITERS.get(type(value))
         if write is not None:
             return write(self, value, where, depth + 1)
