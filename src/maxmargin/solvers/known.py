@@ -15,6 +15,7 @@ from . import box, catalyst, driver, engine, lbfgs, objective, result, tolerance
 from .block_coordinate import working_set
 from .cutting_plane import cuts
 from .descent import rules
+from .factorwise import settling
 from .parts import averaging, gibbs_step, inner_steps, memory, samplers
 from .path import path, runs, store
 from .path import rules as lams
@@ -55,6 +56,7 @@ CLASSES = Classes(
         of_sites.Interior,
         factors.Factors,
         label_sets.PairLists,
+        settling.Ease,
         # parts of the block loop
         averaging.NoAveraging,
         averaging.WeightedAveraging,

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from features import objects
 from trials import Subject, Trial, fitted, nothing, same_answers, same_optimum
+
+from features import objects
 
 NONE: dict[str, Callable[[Any], Any]] = {
     "None": lambda X: None,

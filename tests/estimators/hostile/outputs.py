@@ -8,8 +8,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from features import objects
 from trials import Subject, Trial, fitted, is_number, same_optimum
+
+from features import objects
 
 NONE: dict[str, Any] = {
     "None": None,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import pytest
 from containers import containers
-from features import bad_features, odd_features
 from links import links
 from outputs import labels, none, others
 from settings import parameters, parameters_at_the_edge, weights
 from subjects import CROSS_VALIDATED, SUBJECTS
 from trials import try_out
+
+from features import bad_features, odd_features
 
 TABLES = [
     bad_features,

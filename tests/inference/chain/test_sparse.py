@@ -77,7 +77,16 @@ def some_scores(length, n_labels, share, seed):
     return node, edge, np.zeros(n_labels), np.zeros(n_labels)
 
 
-SHARES = [(1, 1, 0.0), (1, 30, 0.1), (9, 1, 1.0), (9, 30, 0.0), (9, 30, 0.03), (9, 60, 0.3), (5, 40, 1.0), (4, 600, 0.01)]
+SHARES = [
+    (1, 1, 0.0),
+    (1, 30, 0.1),
+    (9, 1, 1.0),
+    (9, 30, 0.0),
+    (9, 30, 0.03),
+    (9, 60, 0.3),
+    (5, 40, 1.0),
+    (4, 600, 0.01),
+]
 
 
 @pytest.mark.parametrize(("length", "n_labels", "share"), SHARES)

@@ -16,8 +16,8 @@ from ..._compile import helper, routine
 from ..vectors import max_step
 from .passes import best_end
 
-# Labels are gone through in so many lanes, every so-manieth label one lane: their maxima are found side by side, many at
-# once, and only lanes that promise enough are looked into.
+# Every so-manieth label is in the same lane: maxima of lanes are found side by side, many at once, and only lanes that
+# promise enough are looked into.
 LANES = 256
 
 # So many of the best prefixes are known in their order; of labels that like none of them, all are looked at.
