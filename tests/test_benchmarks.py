@@ -121,6 +121,7 @@ def test_command_line_runs(monkeypatch, capsys, no_compilation):
 
 @needs_data
 def test_crfsuite_gets_the_same_attributes(monkeypatch):
+    pytest.importorskip("pycrfsuite")
     monkeypatch.syspath_prepend(ROOT)
     theirs = importlib.import_module("benchmarks._crfsuite_chunking")
     data = datasets.fetch_conll2000()
@@ -233,8 +234,11 @@ def test_large_output_runs(interpreted, monkeypatch, capsys):
     monkeypatch.setattr(main, "optimum", lambda task: 0.3)
     found, best = main.table("Cantonese", tasks.real(tasks.REAL["Cantonese"], 5, 3), 1.0, 2)
     main.dense_ratio(found, best)
-    main.growth({k: tasks.synthetic(k) for k in (20, 30)}, "synthetic chains", 0.2)
+    main.growth(tasks.synthetic, (20, 30), "synthetic chains", 0.2)
     assert tasks.commonest(20, 3).n_labels == 20
+    few, many = tasks.stretches(50, 7), tasks.stretches(200, 7)
+    assert len(few.problem.labels) == len(many.problem.labels) == 7 * tasks.WINDOW
+    assert few.problem.labels.max() < 50 <= many.problem.labels.max()
     main.set_table("medical", main.label_sets("medical", 4, 3), 0.2, 2)
     shown = capsys.readouterr().out
     assert all(solver in shown for solver in found) and "slopes: " in shown

@@ -53,6 +53,8 @@ def test_signature():
         "verbose": 0,
         "n_jobs": None,
         "warm_start": False,
+        "checkpoint": None,
+        "checkpoint_every": 60.0,
         "scale": None,
     }
     assert list(defaults.items())[: len(first)] == list(first.items())

@@ -37,6 +37,8 @@ def test_signature():
         "verbose": 0,
         "n_jobs": None,
         "warm_start": False,
+        "checkpoint": None,
+        "checkpoint_every": 60.0,
         "scale": None,
         "fit_intercept": True,
         "cost_matrix": None,

@@ -145,7 +145,7 @@ class TestConventions:
         own = set(cls().get_params(deep=False))
         single = set(cls.single().get_params(deep=False))
         assert own - single == {"lams", "eps", "cv", "scoring"}
-        assert single - own == {"lam", "warm_start"}
+        assert single - own == {"lam", "warm_start", "checkpoint", "checkpoint_every"}
         for name in own & single:
             assert cls().get_params()[name] == cls.single().get_params()[name]
         assert set(inspect.signature(cls).parameters) == own
