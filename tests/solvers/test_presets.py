@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin import ChainSVM, GraphSVM, TreeSVM
+from maxmargin import ChainSVM, GraphSVM, MultilabelSVM, TreeSVM
 from maxmargin.inference import (
     Bounded,
     ChainPlan,
@@ -80,3 +80,11 @@ def test_work_is_that_of_all_samples():
     assert argmax_work(tree) > 3 * 16
     assert argmax_work(Bounded(tree, np.zeros(4), np.zeros(4), 3)) == argmax_work(tree)
     assert argmax_work(make_cut_plan([0, 3], [0, 2], [0, 1], [1, 2], shared=True)) > 0
+
+
+@pytest.mark.parametrize(("n_labels", "expected"), [(4, "BlockFrankWolfe"), (17, "GDMM")])
+def test_sets_of_many_labels_that_interact_are_taken_apart(n_labels, expected):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(6, 3)), rng.integers(2, size=(6, n_labels))
+    problem = MultilabelSVM(interactions="pairwise").encode(X, Y).problem
+    assert type(choose(problem)).__name__ == expected

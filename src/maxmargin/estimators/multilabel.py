@@ -90,8 +90,8 @@ class MultilabelSVM(ClassifierMixin, LearnsInParts):
         How the objective is minimised: "auto", "bcfw", "bcpfw", "bcafw", "fw", "cutting_plane", "subgradient" or
         "perceptron", with interactions of more than 16 labels also "gdmm", see ``docs/solvers.md``; or an object of
         `maxmargin.solvers`. "auto" takes accelerated steps to the optima of samples; with interactions pairwise steps
-        over all sets that were ever found, of more than 16 labels "gdmm". Sets of labels give no expectations yet, so that "exponentiated_gradient",
-        "partial_linearization", "svrg" and "casimir" refuse.
+        over all sets that were ever found, of more than 16 labels "gdmm". Sets of labels give no expectations yet, so
+        that "exponentiated_gradient", "partial_linearization", "svrg" and "casimir" refuse.
     tol : float or None, default=None
         Stop when the certified duality gap is at most this. None: 0.01, or a twentieth of the objective where that is
         less, but not below 0.0001.

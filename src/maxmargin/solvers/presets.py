@@ -43,10 +43,10 @@ def choose(problem: Any) -> Solver:
 
     Where a block has an optimum in closed form, accelerated steps to that: they cost so little that drawing by gaps
     would cost as much again, so that blocks come in orders drawn ahead, those with a gap more often. Where the oracle
-    is plain Python, a user's or our own, compiled steps over all it ever answered, between its calls. Sets of many labels
-    that interact are taken apart, and learn label by label and pair by pair. Chains that are
-    long beside the square root of all positions are cut into pieces. Log-losses take accelerated Gibbs steps on blocks
-    drawn by their gaps.
+    is plain Python, a user's or our own, compiled steps over all it ever answered, between its calls; but sets of many
+    labels that interact are taken apart, and learn label by label and pair by pair. Chains that are long beside the
+    square root of all positions are cut into pieces. Log-losses take accelerated Gibbs steps on blocks drawn by their
+    gaps.
 
     All of it follows from types and sizes, so that the choice is the same in every run. Whether acceleration has
     anything to gain, the solver sees from the curvature of the data and lam.
