@@ -223,6 +223,18 @@ def kind_of(encoder: Any, model: Any) -> Kind | None:
     return next((kind for kind in kinds if type(model) in kind.models.values()), None)
 
 
+def rows_of(data: Data, encoder: Any, source: str) -> Any:
+    """Encoded samples, after which the encoder is fitted; a ValueError where they have no features."""
+    rows = encoder.fit_transform(data.X)
+    if not n_features(rows):
+        counts = getattr(encoder, "min_count", 1) > 1
+        why = (
+            "no feature occurs often enough; lower --min-count" if counts else "no features: is it of another --format?"
+        )
+        raise ValueError(f"{source}: {why}")
+    return rows
+
+
 def n_features(rows: Any) -> int:
     """How many columns encoded samples have."""
     first = rows[0] if isinstance(rows, list) else rows
