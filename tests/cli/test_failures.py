@@ -12,7 +12,7 @@ import maxmargin
 from maxmargin import ChainSVM, estimators
 from maxmargin.cli import fit as fit_command
 
-from .runs import column_text, run
+from .runs import TEXTS, column_text, run
 
 QUICK = ("--max-passes", "20", "--tol", "0.05", "--min-count", "1", "--quiet")
 pytestmark = pytest.mark.usefixtures("no_compilation")
@@ -141,6 +141,23 @@ def test_options_that_do_not_go_together(options, said, train, tmp_path, monkeyp
 def test_options_that_fail(options, said, train, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     one_line(run("fit", train, "-o", tmp_path / "model", "--quiet", *options), 1, said)
+
+
+def test_a_file_without_a_known_feature_is_told_of(tmp_path):
+    model, attributes = tmp_path / "model", TEXTS["crfsuite"].encode()
+    assert run("fit", "-", "-o", model, "--format", "crfsuite", "--quiet", given=attributes).code == 0
+    assert run("predict", model, given=attributes).err == ""
+    ran = run("predict", model, given=column_text().encode())  # labels without attributes, for a reader of these
+    said = "standard input: the model knows none of its features; is it what --format crfsuite stands for?"
+    assert ran.code == 0 and ran.err == f"maxmargin predict: {said}\n", ran.err
+
+
+def test_where_no_model_can_be_is_known_before_training(train, tmp_path, monkeypatch):
+    one_line(run("fit", train, "-o", "-"), 2, "a model is no text for standard output: name a file")
+    one_line(run("path", train, "-o", os.devnull), 2, f"cannot write {os.devnull}: it is there, and no regular file")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    one_line(run("fit", train, "-o", tmp_path / "m"), 2, f"m: nothing new can be written to {tmp_path}")
+    assert not (tmp_path / "m").exists()
 
 
 def test_pictures_need_matplotlib(train, tmp_path, monkeypatch):

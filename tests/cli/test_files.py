@@ -166,8 +166,9 @@ def test_path(name, tmp_path):
 def test_cross_validation_and_plots(tmp_path):
     train = tmp_path / "train"
     train.write_text(column_text() * 3)
-    ran = run("fit", train, "-o", tmp_path / "model", "--cv", "--plot", tmp_path / "gap", *QUICK)
+    ran = run("fit", train, "-o", tmp_path / "model", "--cv", "--plot", tmp_path / "gap", "--jobs", "2", *QUICK)
     assert ran.code == 0, ran.err
+    assert maxmargin.load(tmp_path / "model")[-1].n_jobs is None  # who predicts says how many
     assert (tmp_path / "gap.png").read_bytes().startswith(b"\x89PNG")
 
 

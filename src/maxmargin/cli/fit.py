@@ -17,7 +17,7 @@ from .options import (
     picture,
     positive,
 )
-from .writing import cannot_draw, cannot_draw_at_all, cannot_write
+from .writing import cannot_draw, cannot_draw_at_all, cannot_save
 
 
 def add(commands: Any) -> None:
@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, make features, learn, save."""
-    refuse(cannot_write(arguments.output, arguments.file))
+    refuse(cannot_save(arguments.output, arguments.file))
     if arguments.plot:
         refuse(cannot_draw_at_all() or cannot_draw(arguments.plot))
     from .kinds import KINDS, n_features, placed, rows_of

@@ -237,8 +237,19 @@ def rows_of(data: Data, encoder: Any, source: str) -> Any:
 
 def n_features(rows: Any) -> int:
     """How many columns encoded samples have."""
-    first = rows[0] if isinstance(rows, list) else rows
-    return (first[0] if isinstance(first, tuple) else first).shape[1]
+    return _matrices(rows)[0].shape[1]
+
+
+def has_features(rows: Any) -> bool:
+    """Whether any sample has a feature that is known."""
+    return any(one.nnz for one in _matrices(rows))
+
+
+def _matrices(rows: Any) -> list[Any]:
+    """Those of positions or samples, without what belongs to transitions."""
+    if not isinstance(rows, list):
+        return [rows]
+    return [one[0] if isinstance(one, tuple) else one for one in rows]
 
 
 def given(**options: Any) -> dict[str, Any]:

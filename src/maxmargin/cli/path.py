@@ -7,7 +7,7 @@ from typing import Any
 
 from .messages import INTERRUPTED, OK, Teller, refuse
 from .options import add_checkpoint, add_features, add_model, add_reading, checkpoint_options, picture, positive, share
-from .writing import cannot_draw, cannot_draw_at_all, cannot_write
+from .writing import cannot_draw, cannot_draw_at_all, cannot_save
 
 
 def add(commands: Any) -> None:
@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, follow the path, score, save the best."""
     if arguments.output:
-        refuse(cannot_write(arguments.output, arguments.file, arguments.dev or ""))
+        refuse(cannot_save(arguments.output, arguments.file, arguments.dev or ""))
     if arguments.plot:
         refuse(cannot_draw_at_all() or cannot_draw(arguments.plot))
     from ..estimators import regularization_path
