@@ -353,3 +353,10 @@ def test_runs_side_by_side_do_not_share_a_file(tmp_path):
         found = solve(path, callbacks=another_run_writes)
     assert path.read_bytes() == others.read_bytes()
     assert np.array_equal(found.w, solve(None).w)
+
+
+def test_a_file_with_another_time_is_still_its_own(tmp_path):
+    path = tmp_path / "run.npz"
+    solve(path, max_passes=2)
+    result = solve(path, callbacks=lambda record: os.utime(path, (0, 0)))  # a warning would fail the test
+    assert_same(result, solve(None))
