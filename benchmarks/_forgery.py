@@ -12,22 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.persistence.archive import write_archive
-from maxmargin.persistence.files import DOCUMENT
+from maxmargin.persistence.archive import MODEL, write_archive
 
 
 def parts_of(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The document and the arrays of a file, as any reader of zip and .npy finds them."""
     with np.load(path, allow_pickle=False) as archive:
-        arrays = {f"{name}.npy": archive[name] for name in archive.files if name != DOCUMENT}
-        return json.loads(archive[DOCUMENT]), arrays
+        arrays = {f"{name}.npy": archive[name] for name in archive.files if name != MODEL}
+        return json.loads(archive[MODEL]), arrays
 
 
 def forge(path: Path, document: Any, arrays: dict[str, np.ndarray]) -> Path:
     """Write a file that is sound as a file."""
     text = document if isinstance(document, bytes) else json.dumps(document).encode()
     with open(path, "wb") as file:
-        write_archive(file, (DOCUMENT, text), arrays.items())
+        write_archive(file, (MODEL, text), arrays.items())
     return path
 
 

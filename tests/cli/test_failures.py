@@ -9,10 +9,10 @@ import threading
 import pytest
 
 import maxmargin
-from maxmargin import ChainSVM
+from maxmargin import ChainSVM, estimators
 from maxmargin.cli import fit as fit_command
 
-from .runs import column_text, run
+from .runs import TEXTS, column_text, run
 
 QUICK = ("--max-passes", "20", "--tol", "0.05", "--min-count", "1", "--quiet")
 pytestmark = pytest.mark.usefixtures("no_compilation")
@@ -119,6 +119,8 @@ def test_files_that_do_not_suit_the_model(model):
         (["--format", "svmhmm", "--min-count", "2"], "--min-count is for features that have names"),
         (["--format", "svmlight", "--bio"], "--bio is not for MulticlassSVM"),
         (["--resume"], "--resume and --checkpoint-every go with --checkpoint FILE"),
+        (["--checkpoint", "model"], "--checkpoint model is what is read or written besides: give it a file of its own"),
+        (["--checkpoint", "train.txt", "--resume"], "--checkpoint train.txt is what is read or written besides"),
         (["--plot", "picture.docx"], "no picture format"),
     ],
 )
@@ -132,11 +134,30 @@ def test_options_that_do_not_go_together(options, said, train, tmp_path, monkeyp
     [
         (["--template", "missing"], "cannot open missing: No such file"),
         (["--min-count", "1000"], "no feature occurs often enough; lower --min-count"),
+        (["--format", "crfsuite"], "no features: is it of another --format?"),
+        (["--checkpoint", "."], "checkpoint must be the path of a file, and '.' is a folder"),
     ],
 )
 def test_options_that_fail(options, said, train, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     one_line(run("fit", train, "-o", tmp_path / "model", "--quiet", *options), 1, said)
+
+
+def test_a_file_without_a_known_feature_is_told_of(tmp_path):
+    model, attributes = tmp_path / "model", TEXTS["crfsuite"].encode()
+    assert run("fit", "-", "-o", model, "--format", "crfsuite", "--quiet", given=attributes).code == 0
+    assert run("predict", model, given=attributes).err == ""
+    ran = run("predict", model, given=column_text().encode())  # labels without attributes, for a reader of these
+    said = "standard input: the model knows none of its features; is it what --format crfsuite stands for?"
+    assert ran.code == 0 and ran.err == f"maxmargin predict: {said}\n", ran.err
+
+
+def test_where_no_model_can_be_is_known_before_training(train, tmp_path, monkeypatch):
+    one_line(run("fit", train, "-o", "-"), 2, "a model is no text for standard output: name a file")
+    one_line(run("path", train, "-o", os.devnull), 2, f"cannot write {os.devnull}: it is there, and no regular file")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    one_line(run("fit", train, "-o", tmp_path / "m"), 2, f"m: nothing new can be written to {tmp_path}")
+    assert not (tmp_path / "m").exists()
 
 
 def test_pictures_need_matplotlib(train, tmp_path, monkeypatch):
@@ -208,6 +229,22 @@ def test_interrupted_while_learning_the_model_is_saved(tmp_path):
     saved = maxmargin.load(tmp_path / "model")[-1]
     assert saved.status_ == "interrupted" and saved.gap_ > 1e-12
     assert run("evaluate", tmp_path / "model", train).code == 0
+
+
+def test_an_interrupted_path_says_so(train, tmp_path, monkeypatch):
+    follow = estimators.regularization_path
+
+    def interrupted(*given, **options):
+        return follow(*given, **options, callbacks=[lambda _: signal.raise_signal(signal.SIGINT)])
+
+    monkeypatch.setattr(estimators, "regularization_path", interrupted)
+    ran = run("path", train, "-o", tmp_path / "model", "--min-count", "1", "--quiet")
+    assert ran.code == 130 and "interrupted; every lam from" in ran.out, ran
+    assert run("predict", tmp_path / "model", train).code == 0
+
+
+def test_a_path_needs_features(train):
+    one_line(run("path", train, "--min-count", "1000", "--quiet"), 1, f"{train}: no feature occurs often enough")
 
 
 def test_who_reads_has_seen_enough(tmp_path):

@@ -145,6 +145,15 @@ def test_inspect(fitted):
     assert refused.code == 1 and "no label 'B-XX'; there are B-NP, B-VP, I-NP" in refused.err
 
 
+def test_inspect_says_what_units_lam_is_of(fitted, tmp_path):
+    model, train = fitted("columns")
+    pipeline, (words, labels) = maxmargin.load(model), read_columns(train).split_labels()
+    for lam, scale, said in ((1, None, "lam       1\n"), (0.5, True, "lam       0.5 (of scaled features)\n")):
+        pipeline.set_params(model__lam=lam, model__scale=scale).fit(words, labels)
+        maxmargin.persistence.save(pipeline, tmp_path / "scaled")
+        assert said in run("inspect", tmp_path / "scaled").out
+
+
 @pytest.mark.parametrize("name", ["svmlight", "multilabel", "svmhmm"])
 def test_inspect_others(name, fitted):
     assert run("inspect", fitted(name)[0]).code == 0
@@ -166,8 +175,9 @@ def test_path(name, tmp_path):
 def test_cross_validation_and_plots(tmp_path):
     train = tmp_path / "train"
     train.write_text(column_text() * 3)
-    ran = run("fit", train, "-o", tmp_path / "model", "--cv", "--plot", tmp_path / "gap", *QUICK)
+    ran = run("fit", train, "-o", tmp_path / "model", "--cv", "--plot", tmp_path / "gap", "--jobs", "2", *QUICK)
     assert ran.code == 0, ran.err
+    assert maxmargin.load(tmp_path / "model")[-1].n_jobs is None  # who predicts says how many
     assert (tmp_path / "gap.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -197,7 +197,7 @@ def test_fit_begins_anew():
     X, y = samples("classes")
     model = MulticlassSVM(lam=0.1, random_state=0).partial_fit(X[:8], y[:8]).fit(X, y)
     assert np.array_equal(model.coef_, clone(model).fit(X, y).coef_)
-    with pytest.warns(UserWarning, match="fit keeps no samples for others to join"):
+    with pytest.warns(UserWarning, match="fit keeps no samples for others to join, nor do model files"):
         model.partial_fit(X[:8], y[:8])
     assert model._samples.n_given == 8
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks._forgery import damaged, forge, parts_of, rewritten, told_otherwise, zipped
 
 from maxmargin.persistence import ModelFileError, load, save
-from maxmargin.persistence.files import DOCUMENT
+from maxmargin.persistence.archive import MODEL
 
 from .cases import answers, differences, fitted
 
@@ -48,14 +48,14 @@ class Evil:
         (pickle.dumps(Evil()), "no model file"),
         (b"\x93NUMPY\x01\x00v\x00{'descr'", "no model file"),
         (zipped({"a.txt": b"a"}), "no entry 'model.json'"),
-        (zipped({DOCUMENT: b"{}"}), "describes no model"),
-        (zipped({DOCUMENT: b"\xff"}), "model.json cannot be read"),
-        (zipped({DOCUMENT: b'{"format": '}), "model.json cannot be read"),
-        (zipped({DOCUMENT: b"[" * 200_000}), "model.json cannot be read"),
-        (zipped({DOCUMENT: b'{"a":' * 200_000}), "model.json cannot be read"),
-        (zipped({DOCUMENT: b"1" * 5000}), "model.json cannot be read"),
-        (zipped({DOCUMENT: b"0" * 10**7}, zipfile.ZIP_DEFLATED), "compressed"),
-        (zipped({DOCUMENT: b"0" * 10**6}, zipfile.ZIP_LZMA), "compressed"),
+        (zipped({MODEL: b"{}"}), "describes no model"),
+        (zipped({MODEL: b"\xff"}), "model.json cannot be read"),
+        (zipped({MODEL: b'{"format": '}), "model.json cannot be read"),
+        (zipped({MODEL: b"[" * 200_000}), "model.json cannot be read"),
+        (zipped({MODEL: b'{"a":' * 200_000}), "model.json cannot be read"),
+        (zipped({MODEL: b"1" * 5000}), "model.json cannot be read"),
+        (zipped({MODEL: b"0" * 10**7}, zipfile.ZIP_DEFLATED), "compressed"),
+        (zipped({MODEL: b"0" * 10**6}, zipfile.ZIP_LZMA), "compressed"),
     ],
 )
 def test_what_is_no_model_file(path, data, what):
@@ -96,10 +96,10 @@ def test_objects_within_arrays_are_not_unpickled(stored, tmp_path, monkeypatch):
         np.lib.format.write_array(file, evil, allow_pickle=True)
     document, arrays = parts_of(stored)
     entries = {name: open("evil.npy", "rb").read() for name in arrays}  # noqa: SIM115
-    stored.write_bytes(zipped({DOCUMENT: json.dumps(document).encode(), **entries}))
+    stored.write_bytes(zipped({MODEL: json.dumps(document).encode(), **entries}))
     refused(stored, "is no array of numbers")
     document = json.loads(json.dumps(document).replace("|b1", "|O"))
-    stored.write_bytes(zipped({DOCUMENT: json.dumps(document).encode(), **entries}))
+    stored.write_bytes(zipped({MODEL: json.dumps(document).encode(), **entries}))
     refused(stored, "no type of numbers")
     assert not os.path.exists("was-here")
 
@@ -129,7 +129,7 @@ LIES = {
     "whole numbers for weights": (set_to(of_flat, dtype="<i8"), "should hold"),
     "objects for weights": (set_to(of_flat, dtype="|O"), "no type of numbers"),
     "no such entry": (set_to(of_flat, entry="arrays/77.npy"), "no entry 'arrays/77.npy'"),
-    "the document for weights": (set_to(of_flat, entry=DOCUMENT), "no array of numbers"),
+    "the document for weights": (set_to(of_flat, entry=MODEL), "no array of numbers"),
     "an entry twice": (set_to(of_flat, entry="arrays/0.npy", dtype="|b1", shape=[3, 3]), "for another value"),
     "other sizes": (set_to(of_layout, n_labels=4), "weights, but their layout has"),
     "sizes that cancel": (set_to(of_layout, n_labels=-3), "n_labels"),

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from maxmargin.persistence import ModelFileError
+from maxmargin import MulticlassSVM
+from maxmargin.persistence import ModelFileError, load
 from maxmargin.persistence.archive import write_archive
-from maxmargin.persistence.states import DOCUMENT, Classes, read_state, write_state
+from maxmargin.persistence.states import STATE, Classes, read_state, write_state
 
 
 class Pair(NamedTuple):
@@ -82,6 +83,18 @@ def test_classes_are_those_of_the_table(tmp_path):
 )
 def test_forged_trees_make_nothing(tree, tmp_path):
     with open(tmp_path / "a", "wb") as file:
-        write_archive(file, (DOCUMENT, json.dumps({"tree": tree, "pools": {}}).encode()), [])
+        write_archive(file, (STATE, json.dumps({"tree": tree, "pools": {}}).encode()), [])
     with pytest.raises(ModelFileError):
         read_state(tmp_path / "a", CLASSES)
+
+
+def test_each_kind_of_file_says_what_it_is(tmp_path):
+    """Who mixes up a checkpoint and a model file hears which it is."""
+    state, model = tmp_path / "run.npz", tmp_path / "model.npz"
+    with state.open("wb") as file:
+        write_state(file, [1], Classes([]))
+    MulticlassSVM().save(model)
+    with pytest.raises(ModelFileError, match=r"no entry 'model.json': it is a checkpoint, from which fit goes on"):
+        load(state)
+    with pytest.raises(ModelFileError, match=r"no entry 'state.json': it is a model file, which maxmargin.load reads"):
+        read_state(model, Classes([]))

@@ -339,3 +339,24 @@ def test_signals_leave_a_last_checkpoint(number, call, tmp_path):
     plain = solver.solve(Watched(lambda now: None), LAM, random_state=0, **options)
     again = solver.solve(Watched(lambda now: None), LAM, checkpoint=path, random_state=0, **options)
     assert_same(again, plain)
+
+
+def test_runs_side_by_side_do_not_share_a_file(tmp_path):
+    path, others = tmp_path / "run.npz", tmp_path / "other.npz"
+    solve(others, random_state=1)
+
+    def another_run_writes(record):
+        if not path.exists():
+            path.write_bytes(others.read_bytes())
+
+    with pytest.warns(RuntimeWarning, match=r"another run writes to '.*run.npz': give each its own path"):
+        found = solve(path, callbacks=another_run_writes)
+    assert path.read_bytes() == others.read_bytes()
+    assert np.array_equal(found.w, solve(None).w)
+
+
+def test_a_file_with_another_time_is_still_its_own(tmp_path):
+    path = tmp_path / "run.npz"
+    solve(path, max_passes=2)
+    result = solve(path, callbacks=lambda record: os.utime(path, (0, 0)))  # a warning would fail the test
+    assert_same(result, solve(None))

@@ -17,7 +17,7 @@ from .options import (
     picture,
     positive,
 )
-from .writing import cannot_draw, cannot_draw_at_all, cannot_write
+from .writing import cannot_draw, cannot_draw_at_all, cannot_save
 
 
 def add(commands: Any) -> None:
@@ -45,10 +45,10 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, make features, learn, save."""
-    refuse(cannot_write(arguments.output, arguments.file))
+    refuse(cannot_save(arguments.output, arguments.file))
     if arguments.plot:
         refuse(cannot_draw_at_all() or cannot_draw(arguments.plot))
-    from .kinds import KINDS, n_features, placed
+    from .kinds import KINDS, n_features, placed, rows_of
     from .models import new_model, save
 
     kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
@@ -64,9 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     data = kind.read(arguments.file, arguments)
     teller.tell(f"{arguments.file}: {data.summary}")
     encoder = kind.encoder(arguments, data)
-    rows = encoder.fit_transform(data.X)
-    if not n_features(rows):
-        raise ValueError(f"{arguments.file}: no feature occurs often enough; lower --min-count")
+    rows = rows_of(data, encoder, arguments.file)
     teller.tell(f"{n_features(rows):,} features")
     with placed(arguments.file, data):
         model.fit(rows, data.y)

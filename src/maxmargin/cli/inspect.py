@@ -54,7 +54,7 @@ def summary(path: str, fitted: Any) -> Iterator[str]:
         "labels": f"{len(labels)}: {' '.join(labels[:100])}{' ...' if len(labels) > 100 else ''}",
         "features": f"{len(encoder.get_feature_names_out()):,} by {type(encoder).__name__}",
         "weights": f"{n_weights:,} of features, {n_used:,} of them not 0",
-        "lam": f"{model.lam_:.6g}" + ("" if isinstance(model.lam, float) else " (of scaled features)"),
+        "lam": f"{model.lam_:.6g}" + (" (of scaled features)" if model.scaling_.features != 1.0 else ""),
         "gap": f"{model.gap_:.3g}: objective {model.primal_:.6g}, optimum at least {model.dual_:.6g}",
         "status": f"{model.status_} after {model.n_passes_:.4g} passes",
     }

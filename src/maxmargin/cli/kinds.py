@@ -223,10 +223,33 @@ def kind_of(encoder: Any, model: Any) -> Kind | None:
     return next((kind for kind in kinds if type(model) in kind.models.values()), None)
 
 
+def rows_of(data: Data, encoder: Any, source: str) -> Any:
+    """Encoded samples, after which the encoder is fitted; a ValueError where they have no features."""
+    rows = encoder.fit_transform(data.X)
+    if not n_features(rows):
+        counts = getattr(encoder, "min_count", 1) > 1
+        why = (
+            "no feature occurs often enough; lower --min-count" if counts else "no features: is it of another --format?"
+        )
+        raise ValueError(f"{source}: {why}")
+    return rows
+
+
 def n_features(rows: Any) -> int:
     """How many columns encoded samples have."""
-    first = rows[0] if isinstance(rows, list) else rows
-    return (first[0] if isinstance(first, tuple) else first).shape[1]
+    return _matrices(rows)[0].shape[1]
+
+
+def has_features(rows: Any) -> bool:
+    """Whether any sample has a feature that is known."""
+    return any(one.nnz for one in _matrices(rows))
+
+
+def _matrices(rows: Any) -> list[Any]:
+    """Those of positions or samples, without what belongs to transitions."""
+    if not isinstance(rows, list):
+        return [rows]
+    return [one[0] if isinstance(one, tuple) else one for one in rows]
 
 
 def given(**options: Any) -> dict[str, Any]:

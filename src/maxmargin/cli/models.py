@@ -48,7 +48,7 @@ def save(encoder: Any, model: Any, path: str) -> None:
 
     from .. import persistence
 
-    model.set_params(checkpoint=None, verbose=0)
+    model.set_params(checkpoint=None, verbose=0, n_jobs=None)
     persistence.save(Pipeline([("features", encoder), ("model", model)]), path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,10 @@ def checkpoint_options(arguments: argparse.Namespace) -> dict[str, Any]:
         if arguments.resume or arguments.checkpoint_every is not None:
             raise UsageError("--resume and --checkpoint-every go with --checkpoint FILE")
         return {}
-    if Path(path).exists() and not arguments.resume:
+    others = (getattr(arguments, name, None) for name in ("file", "dev", "output"))
+    if os.path.realpath(path) in {os.path.realpath(other) for other in others if other}:
+        raise UsageError(f"--checkpoint {path} is what is read or written besides: give it a file of its own")
+    if Path(path).is_file() and not arguments.resume:
         raise UsageError(f"{path} is there already: give --resume to go on from it, or delete it")
     return {"checkpoint": path, "checkpoint_every": arguments.checkpoint_every}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .messages import OK, Teller, refuse
+from .messages import INTERRUPTED, OK, Teller, refuse
 from .options import add_checkpoint, add_features, add_model, add_reading, checkpoint_options, picture, positive, share
-from .writing import cannot_draw, cannot_draw_at_all, cannot_write
+from .writing import cannot_draw, cannot_draw_at_all, cannot_save
 
 
 def add(commands: Any) -> None:
@@ -37,18 +37,18 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, follow the path, score, save the best."""
     if arguments.output:
-        refuse(cannot_write(arguments.output, arguments.file, arguments.dev or ""))
+        refuse(cannot_save(arguments.output, arguments.file, arguments.dev or ""))
     if arguments.plot:
         refuse(cannot_draw_at_all() or cannot_draw(arguments.plot))
     from ..estimators import regularization_path
-    from .kinds import KINDS, n_features
+    from .kinds import KINDS, n_features, rows_of
     from .models import new_model, save
 
     kind, teller = KINDS[arguments.format], Teller(arguments.quiet)
     model = new_model(kind, arguments, **checkpoint_options(arguments))
     data = kind.read(arguments.file, arguments)
     encoder = kind.encoder(arguments, data)
-    rows, y = encoder.fit_transform(data.X), data.y
+    rows, y = rows_of(data, encoder, arguments.file), data.y
     teller.tell(f"{arguments.file}: {data.summary}, {n_features(rows):,} features")
     if arguments.dev:
         dev = kind.read(arguments.dev, arguments)
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         teller.tell(f"{arguments.output}: the model of lam {best.lam:.4g} written")
     if arguments.plot:
         path.plot().savefig(arguments.plot, dpi=150)
-    return OK
+    return INTERRUPTED if path.ended == "interrupted" else OK
 
 
 def split(rows: Any, y: Any, held_out: float, seed: int) -> tuple[Any, Any, Any, Any]:

@@ -59,8 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def answers(fitted: Fitted, data: Data, arguments: argparse.Namespace) -> Iterator[str]:
     """All lines of the answer."""
-    rows = fitted.encoder.transform(data.X)
-    model = fitted.model
+    from ..formats.source import name_of
+    from .kinds import has_features
+
+    rows, model = fitted.encoder.transform(data.X), fitted.model
+    if not has_features(rows):
+        source, kind = name_of(arguments.file), fitted.kind.name
+        note(f"{source}: the model knows none of its features; is it what --format {kind} stands for?", "predict")
     if arguments.jobs is not None:
         model.set_params(n_jobs=arguments.jobs)
     if arguments.top_k:

@@ -31,6 +31,18 @@ def cannot_write(path: str | os.PathLike[str], *inputs: str) -> str | None:
     return None
 
 
+def cannot_save(path: str | os.PathLike[str], *inputs: str) -> str | None:
+    """Why a model file cannot be written, if so: it is made beside the old one, and takes its place as a whole."""
+    if os.fspath(path) == STDOUT:
+        return "a model is no text for standard output: name a file"
+    complaint, target = cannot_write(path, *inputs), Path(os.path.realpath(path))
+    if complaint is None and target.exists() and not target.is_file():
+        complaint = f"cannot write {path}: it is there, and no regular file"
+    if complaint is None and not os.access(target.parent, os.W_OK):
+        complaint = f"cannot write {path}: nothing new can be written to {target.parent}"
+    return complaint
+
+
 def cannot_draw(path: Path) -> str | None:
     """Why a picture cannot be written, if so."""
     complaint = cannot_write(path)

@@ -56,8 +56,8 @@ class LearnsInParts(MaxMarginEstimator):
             raise ValueError("checkpoint is for fit: a file has one run, and every part is another one")
         if first is None and self.__sklearn_is_fitted__():
             warnings.warn(
-                "fit keeps no samples for others to join: partial_fit begins anew, with these; to go on later, begin "
-                "with partial_fit",
+                "fit keeps no samples for others to join, nor do model files: partial_fit begins anew, with these; to "
+                "go on later, begin with partial_fit, and keep the model or a pickle of it",
                 UserWarning,
                 stacklevel=5,
             )

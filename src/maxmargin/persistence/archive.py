@@ -23,6 +23,9 @@ import numpy as np
 
 from .errors import ModelFileError
 
+MODEL, STATE = "model.json", "state.json"  # the first entry, which says what a file is
+KINDS = {MODEL: "a model file, which maxmargin.load reads", STATE: "a checkpoint, from which fit goes on"}
+
 ALIGNMENT = 64
 PADDING = 0xD935  # the extra field that Android's zipalign pads with
 NUMBERS = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
@@ -128,7 +131,8 @@ class Archive:
     def read(self, name: str) -> bytes:
         """The bytes of an entry, compared with their checksum."""
         if name not in self.entries:
-            raise self.fault(f"there is no entry {name!r}")
+            others = [f": it is {kind}" for document, kind in KINDS.items() if document in self.entries]
+            raise self.fault(f"there is no entry {name!r}" + "".join(others))
         self.verify(name)
         entry = self.entries[name]
         return self._map[entry.begin : entry.end]

@@ -7,12 +7,11 @@ import os
 from typing import Any, TypeVar
 
 from .._files import replacing
-from .archive import Archive, write_archive
+from .archive import MODEL, Archive, write_archive
 from .errors import ModelFileError
 from .reading import Given
 from .writing import Taken
 
-DOCUMENT = "model.json"
 FORMAT, VERSION = "maxmargin model", 1
 
 Model = TypeVar("Model")
@@ -61,7 +60,7 @@ def save(model: Model, path: str | os.PathLike) -> Model:
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
     with replacing(path) as file:
-        write_archive(file, (DOCUMENT, text), taken.arrays)
+        write_archive(file, (MODEL, text), taken.arrays)
     return model
 
 
@@ -104,10 +103,10 @@ def load(path: str | os.PathLike, *, verify: bool = True) -> Any:
     archive = Archive(path)
     document = _document(archive)
     if verify:
-        for name in archive.entries.keys() - {DOCUMENT}:
+        for name in archive.entries.keys() - {MODEL}:
             archive.verify(name)
     given = Given(archive, verify)
-    given.unused.discard(DOCUMENT)
+    given.unused.discard(MODEL)
     model = given.value(document["model"], "model")
     if given.unused:
         raise archive.fault(f"entry {min(given.unused)!r} is there for nothing")
@@ -117,13 +116,13 @@ def load(path: str | os.PathLike, *, verify: bool = True) -> Any:
 def _document(archive: Archive) -> dict[str, Any]:
     """The JSON of a file of this version."""
     try:
-        document = json.loads(archive.read(DOCUMENT).decode("ascii"))
+        document = json.loads(archive.read(MODEL).decode("ascii"))
     except ModelFileError:
         raise
     except (RecursionError, MemoryError, ValueError) as error:
-        raise archive.fault(f"{DOCUMENT} cannot be read: {error or type(error).__name__}") from error
+        raise archive.fault(f"{MODEL} cannot be read: {error or type(error).__name__}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT or "model" not in document:
-        raise archive.fault(f"{DOCUMENT} describes no model")
+        raise archive.fault(f"{MODEL} describes no model")
     if document.get("version") != VERSION:
         said = str(document.get("written_by"))[:50]
         raise archive.fault(

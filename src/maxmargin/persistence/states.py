@@ -17,12 +17,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .archive import NUMBERS, Archive, write_archive
+from .archive import NUMBERS, STATE, Archive, write_archive
 from .errors import ModelFileError
 from .reading import Given
 from .writing import Taken
 
-DOCUMENT = "state.json"
 SMALL = 1 << 12  # bytes
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
@@ -85,7 +84,7 @@ def write_state(file: BinaryIO, state: Any, classes: Classes) -> None:
     tree = writer.node(state, "state")
     pools = {kind: writer.entry(np.concatenate(arrays)) for kind, arrays in writer.pools.items()}
     document = {"tree": tree, "pools": pools}
-    write_archive(file, (DOCUMENT, json.dumps(document).encode()), writer.arrays)
+    write_archive(file, (STATE, json.dumps(document).encode()), writer.arrays)
 
 
 def read_state(path: str | os.PathLike, classes: Classes) -> Any:
@@ -106,7 +105,7 @@ def read_state(path: str | os.PathLike, classes: Classes) -> Any:
         archive.verify(name)
     reader = _Reader(archive, classes)
     try:
-        document = json.loads(archive.read(DOCUMENT))
+        document = json.loads(archive.read(STATE))
         reader.pools = {kind: reader.entry(node["$array"]) for kind, node in document["pools"].items()}
         return reader.value(document["tree"], "state")
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import numbers
 import os
@@ -95,6 +96,7 @@ class Keeper:
         self.failure: OSError | None = None  # of the last attempt
         self.next = time.monotonic() + self.every
         self._refuse_folder()
+        self.own = self._lying_there()  # the file that this run found or wrote
 
     def _refuse_folder(self) -> None:
         """Find out now, not in an hour, whether files can be written there; and clear up after runs that were cut."""
@@ -112,6 +114,24 @@ class Keeper:
             raise type(error)(
                 error.errno, f"checkpoints cannot be written to {folder!r}: give another path ({error.strerror})"
             ) from error
+
+    def _lying_there(self) -> tuple[int, ...] | None:
+        """What tells the file at the path from others that may come there; None where there is none."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
+    def _refuse_other_runs(self) -> None:
+        """Runs that began side by side with the same path did not find each other's file, and must not mix."""
+        if self._lying_there() in (None, self.own):
+            return
+        try:
+            self.found()  # some file systems change their mind about times: then it is this run's after all
+        except CheckpointError as error:
+            words = f"another run writes to {str(self.path)!r}: give each its own path"
+            raise FileExistsError(errno.EEXIST, words) from error
 
     def found(self) -> Any:
         """What an earlier run has left; None where there was none."""
@@ -147,9 +167,10 @@ class Keeper:
         tree = {"format": FORMAT, "version": VERSION, "identity": self.identity, "contents": contents}
         before = time.monotonic()
         try:
+            self._refuse_other_runs()
             with replacing(self.path) as file:
                 write_state(file, tree, CLASSES)
-            self.failure = None
+            self.failure, self.own = None, self._lying_there()
         except OSError as error:
             if self.failure is None:
                 self._warn(error, "training goes on, and the next one is tried in time")
