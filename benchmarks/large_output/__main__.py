@@ -94,7 +94,7 @@ def dense_ratio(found: dict[str, runs.Run], best: float) -> tuple[float | None, 
     sparse = found[BCFW].time_to(goal)
     per_pass = {name: found[name].seconds[-1] / found[name].passes[-1] for name in (BCFW, BCFW_DENSE)}
     ratio = float(per_pass[BCFW_DENSE] / per_pass[BCFW])
-    ours = min(found[name].time_to(goal) for name in (GDMM_SUB, BCFW, AUTO))
+    ours = min(found[name].time_to(goal) for name in (GDMM_EXACT, GDMM_SUB, BCFW, AUTO))
     return (sparse * ratio / ours if np.isfinite(sparse) else None), ratio
 
 
