@@ -2,18 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+# As many as are asked for at the same time: those that wait for each other must all run.
+NO_LIMIT = 10_000
 
-def on_ranges(n: int, n_threads: int, call: Callable[[int, int], None]) -> None:
-    """Call ``call(first, last)`` for ranges that cover ``range(n)``, one thread each."""
+
+class _Pool:
+    """Threads that stay: to start one takes as long as some ten samples."""
+
+    def __init__(self) -> None:
+        self.forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.forget)  # a child has none of its parent's threads
+
+    def forget(self) -> None:
+        self.executor: ThreadPoolExecutor | None = None
+
+    def submit(self, call: Callable[..., Any], *args: Any) -> Future:
+        if self.executor is None:
+            self.executor = ThreadPoolExecutor(NO_LIMIT, thread_name_prefix="maxmargin")
+        return self.executor.submit(call, *args)
+
+
+_POOL = _Pool()
+
+
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What the calls return, one thread each; they may wait for each other.
+
+    Ctrl-C comes to this thread, which does nothing but wait: it waits on, since all work on the same data.
+    """
+    begun, interrupted = list[Future](), None
+    while len(begun) < len(calls):
+        try:
+            begun.append(_POOL.submit(calls[len(begun)]))
+        except KeyboardInterrupt as error:
+            interrupted = error
+    while not all(one.done() for one in begun):
+        try:
+            wait(begun)
+        except KeyboardInterrupt as error:
+            interrupted = error
+    if interrupted is not None:
+        raise interrupted
+    return [one.result() for one in begun]
+
+
+def one_by_one(calls: Sequence[Callable[[], Any]], n_threads: int) -> list[Any]:
+    """What the calls return, each made by the next of so many threads that is free."""
+    found, ahead = [None] * len(calls), iter(range(len(calls)))
+
+    def take_calls() -> None:
+        for k in ahead:
+            found[k] = calls[k]()
+
+    if n_threads == 1:
+        take_calls()
+    else:
+        at_once([take_calls] * min(n_threads, len(calls)))
+    return found
+
+
+def equal_shares(sizes: np.ndarray, n_shares: int) -> np.ndarray:
+    """(n_shares + 1,) bounds of ranges with about the same sum of sizes."""
+    ends = np.cumsum(sizes, dtype=np.float64)
+    inner = np.searchsorted(ends - 0.5 * sizes, sum(ends[-1:]) * np.arange(1, n_shares) / n_shares)
+    return np.concatenate([[0], inner, [len(sizes)]]).astype(np.int64)
+
+
+def on_ranges(n: int, n_threads: int, call: Callable[[int, int], None], sizes: np.ndarray | None = None) -> None:
+    """Call ``call(first, last)`` for ranges that cover ``range(n)``, one thread each; alike in number, or in size."""
     n_threads = min(n_threads, n)
     if n_threads == 1:
         call(0, n)
         return
-    bounds = np.linspace(0, n, n_threads + 1).astype(int).tolist()
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(call, bounds[:-1], bounds[1:]))
+    bounds = equal_shares(np.ones(n) if sizes is None else sizes, n_threads).tolist()
+    at_once([partial(call, first, last) for first, last in pairwise(bounds)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,8 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing as take
 from sklearn.utils import get_tags
 
-from .._parameters import check_limits, check_positive
+from .._compile import runs_compiled
+from .._parameters import check_limits, check_positive, count_threads
+from .._threads import one_by_one
 from ..solvers import Path, Status
+from ..solvers.interrupt import Interrupt
 from ..solvers.keeping import EVERY
 from ..solvers.path.follow import on_grid
 from ..solvers.path.rules import Grid
@@ -150,6 +154,10 @@ class _Search:
         self.scores: dict[float, list[float]] = {}  # by lam: of all folds
         self.paths: list[Path] = []
         self.began, self.stopped, self.searched = time.perf_counter(), False, False
+        self.n_threads = count_threads(single.n_jobs)
+        n, compiled = len(folds), all(runs_compiled(fold.encoded.problem) for fold in folds)
+        # threads that work on a fold each do not wait for each other; Python makes threads wait
+        self.side_by_side = (n if self.n_threads >= n else n - n % self.n_threads) if compiled else 0
 
     def go_down(self, usual: float) -> None:
         """From a lam that is large until scores fall; and up, if that was not large enough."""
@@ -165,11 +173,11 @@ class _Search:
 
     def compare(self, lams: tuple[float, ...], patient: bool = True) -> None:
         """Score the models of all folds under each lam, from the largest on; as long as it pays, unless `patient`."""
-        paths, walked = [self._path(fold, lams) for fold in self.folds], list[list[float]]()
+        paths, walked = [self._path(fold, lams, k) for k, fold in enumerate(self.folds)], list[list[float]]()
         self.paths += paths
         with progress("values of lam", len(lams) if patient else np.inf, int(self.single.verbose)) as bar:
             for lam in lams:
-                if not all(self._advance(path) for path in paths):
+                if not self._advance_all(paths):
                     self.stopped = True
                     return
                 before = walked[-1] if walked else [None] * len(paths)
@@ -180,19 +188,26 @@ class _Search:
                 if not patient and is_past_best(np.array(walked)):
                     return
 
-    def _path(self, fold: _Fold, lams: tuple[float, ...]) -> Path:
+    def _path(self, fold: _Fold, lams: tuple[float, ...], k: int) -> Path:
+        """Folds that others do not stand beside have all threads."""
+        n_jobs = self.n_threads if k >= self.side_by_side else max(1, self.n_threads // len(self.folds))
         own, solver = self.single, fold.encoded.solver(self.single.solver)
         lams = tuple(fold.times * lam for lam in lams)
-        effort = Effort(own.max_passes, own.max_seconds, own.random_state, own.n_jobs)
+        effort = Effort(own.max_passes, own.max_seconds, own.random_state, n_jobs)
         return Path(fold.encoded.problem, solver, Grid(lams, self.allowed), certified, effort)
+
+    def _advance_all(self, paths: list[Path]) -> bool:
+        """Solve for the next lam in all folds; whether that was done before a limit was reached."""
+        with warnings.catch_warnings(), Interrupt():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # what it says is for those who hold the path
+            done = one_by_one([partial(self._advance, path) for path in paths[: self.side_by_side]], self.n_threads)
+            return all(done) and all(self._advance(path) for path in paths[self.side_by_side :])
 
     def _advance(self, path: Path) -> bool:
         """Solve for the next lam; whether that was done before a limit was reached."""
         limit, known = self.single.max_seconds, len(path)
         left = None if limit is None else max(limit - (time.perf_counter() - self.began), 1e-9)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # what it says is for those who hold the path
-            path.resume(max_seconds=left, callbacks=[lambda breakpoint: True])
+        path.resume(max_seconds=left, callbacks=[lambda breakpoint: True])
         if path.ended == Status.INTERRUPTED:
             raise KeyboardInterrupt
         return len(path) > known

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Interrupt:
     """Turns the first Ctrl-C into a flag, so that no step is torn; the second one is an ordinary KeyboardInterrupt.
+
+    Signals come to the main thread: what it sees there, runs in other threads are told.
 
     Parameters
     ----------
@@ -16,15 +18,18 @@ class Interrupt:
         Whether SIGTERM is a flag, too: for runs that have something to save before they `deliver` it.
     """
 
+    elsewhere: ClassVar[set[Interrupt]] = set()  # of runs in other threads
+
     def __init__(self, also_termination: bool = False) -> None:
         self.seen, self.terminated = False, False
         self.numbers = [signal.SIGINT, signal.SIGTERM] if also_termination else [signal.SIGINT]
         self.previous: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupt:
-        # signals can be caught in the main thread only; elsewhere nobody sends Ctrl-C to us
-        if threading.current_thread() is threading.main_thread():
+        if threading.current_thread() is threading.main_thread():  # signals can be caught nowhere else
             self.previous = {number: signal.signal(number, self._handle) for number in self.numbers}
+        else:
+            self.elsewhere.add(self)
         return self
 
     def _handle(self, number: int, frame: Any) -> None:
@@ -33,6 +38,8 @@ class Interrupt:
         elif self.seen:
             raise KeyboardInterrupt
         self.seen = True
+        for other in list(self.elsewhere):
+            other.seen = True
 
     def deliver(self) -> None:
         """SIGTERM was seen, and all is saved: now it goes where it would have gone."""
@@ -48,6 +55,7 @@ class Interrupt:
         return self.previous[number] or default
 
     def __exit__(self, *exc: object) -> None:
+        self.elsewhere.discard(self)
         for number in self.previous:
             signal.signal(number, self._before(number))
             outer = getattr(self.previous[number], "__self__", None)

@@ -12,7 +12,7 @@ from ..structures.pairwise import expectations as of_sites
 from ..structures.pairwise import featured, labelings, pairs, sums
 from ..structures.pairwise import layout as pairwise
 from . import box, catalyst, driver, engine, lbfgs, objective, result, tolerance
-from .block_coordinate import working_set
+from .block_coordinate import lanes, working_set
 from .cutting_plane import cuts
 from .descent import rules
 from .factorwise import settling
@@ -58,6 +58,7 @@ CLASSES = Classes(
         label_sets.PairLists,
         settling.Ease,
         # parts of the block loop
+        lanes.Rhythm,
         averaging.NoAveraging,
         averaging.WeightedAveraging,
         memory.Memory,

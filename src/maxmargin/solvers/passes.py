@@ -11,6 +11,7 @@ from .._compile import kernel, runs_compiled
 from .._parameters import count_threads
 from .._sums import dot
 from .._threads import on_ranges
+from ..structures.changes import sizes_of_blocks
 from ..structures.directions import ToCorner
 from ..structures.verbs import (
     add_block,
@@ -82,6 +83,7 @@ class Passes:
         self.problem = problem
         self.n, self.dimension = n_blocks(problem), dimension(problem)
         self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
+        self.sizes = sizes_of_blocks(problem) if self.n_threads > 1 else None  # ranges that take as long
         self.scratch = new_work(problem)
         self.followed: np.ndarray | None = None  # weights that the scratch knows
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
@@ -102,7 +104,7 @@ class Passes:
 
     def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
-        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last))
+        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last), self.sizes)
 
     def summed(self, on_range: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
         """Call ``on_range(work, first, last, vector)`` so; returns the sum of what each thread added to its vector."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...structures.joining import blocks_with_first, with_first
-from ...structures.verbs import lacks_room, mean_loss, new_blocks, with_room
+from ...structures.verbs import inner, lacks_room, mean_loss, new_blocks, with_room
 from ..box import clip_all, released
 from ..catalyst import Catalyst, problems_for
 from ..engine import Engine, State, check_family
@@ -19,9 +19,11 @@ from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..passes import weights_pass
 from ..result import Record
 from .entry import ODDS, enter_pass, go_inside
+from .lanes import Lanes, Rhythm, lanes_for
 from .loop import Run, block_steps
 
 CURVATURE_BLOCKS = 100
+MOST_STEPS = 50_000  # of several threads until somebody looks at the clock and at Ctrl-C
 
 # An estimated primal value may lie below the dual one by rounding, relative to it.
 ROUNDING = 1e-12
@@ -53,6 +55,7 @@ class BlockEngine(Engine):
         "outer",
         "known_curvature",
         "known",
+        "rhythm",
     )
     counted = (*Engine.counted, "tally")
     outer: Any  # the problem the steps work on
@@ -61,8 +64,14 @@ class BlockEngine(Engine):
         super().__init__(problem, lam, box, n_jobs)
         self.parts, self.sampling = parts, parts.sampling
         self.memory, self.step = parts.memory, fitted_step(parts.step, problem, lam)
-        self.tally = np.zeros(2, np.int64)
+        self.tally, self.gains = np.zeros(2, np.int64), np.zeros(1)
+        self.lanes, self.rhythm = lanes_for(problem, parts.step, box, self.passes.n_threads), Rhythm()
         self.known_curvature: float | None = None
+
+    @property
+    def chunk(self) -> int:
+        """With several threads, all begin anew with the same weights after so many steps: not when a clock says."""
+        return super().chunk if self.lanes is None else min(self.n, MOST_STEPS)
 
     def begin(self) -> None:
         self.blocks = new_blocks(self.problem)
@@ -167,7 +176,10 @@ class BlockEngine(Engine):
 
     def prepare(self) -> None:
         nothing = np.empty(0)
-        self.run_loop(self.sampling.sampler(self.draws, 0, 0, self.gaps), 0, 0)
+        if self.lanes is None:
+            self.run_loop(self.sampling.sampler(self.draws, 0, 0, self.gaps), 0, 0)
+        else:
+            self.lanes.prepare(self)
         self.passes.prepare_gaps(self.blocks, self.w)
         if isinstance(self.averaging, WeightedAveraging):
             weights_pass(self.problem, self.blocks, self.passes.work_on(self.w), 0, self.lam, 1.0, self.w)
@@ -176,6 +188,16 @@ class BlockEngine(Engine):
     def advance(self, n_steps: int) -> None:
         if self.outer.restarts_at is not None:
             self.restart()
+        if self.lanes is None:
+            self.take_some(n_steps)
+            return
+        end = self.steps + min(n_steps, self.chunk)
+        self.lanes.agree = False  # as in a run that was kept here and goes on
+        while self.steps < end:
+            self.take_some(min(end - self.steps, self.lanes.stride))
+
+    def take_some(self, n_steps: int) -> None:
+        """Take at most so many steps, and look where they led."""
         missed, unseen = self.tally[MISSES], self.unseen()
         n_steps = int(min(n_steps, self.outer.steps_to_look(self.steps)))
         if self.total_gap == np.inf:  # nothing is certified here: what the steps see has to do, as soon as they saw all
@@ -193,11 +215,29 @@ class BlockEngine(Engine):
         return max(0, self.outer.begun + self.n - self.steps)
 
     def take_steps(self, n_steps: int, unseen: int) -> None:
+        if self.lanes is not None and self.rhythm.steps > 0:
+            self.take_together(self.lanes, n_steps, unseen)
+            return
         sampler = self.sampling.sampler(self.draws, n_steps, unseen, self.gaps)
         taken = self.run_loop(sampler, 0, n_steps)
         while taken < n_steps:
             self.make_room(pick(sampler, taken))
             taken = self.run_loop(sampler, taken, n_steps)
+
+    def take_together(self, lanes: Lanes, n_steps: int, unseen: int) -> None:
+        """Steps on several threads, whose rounds are judged now and then."""
+        if not self.rhythm.is_due:
+            lanes.take(self, n_steps, unseen)
+            self.rhythm = self.rhythm._replace(since=self.rhythm.since + 1)
+            return
+        before = self.dual_here()
+        lanes.take(self, n_steps, unseen)
+        self.rhythm = self.rhythm.after(self.dual_here() - before, lanes.counted)
+
+    def dual_here(self) -> float:
+        """The dual of the problem the steps work on, but for a constant."""
+        square = self.outer.lam * inner(self.problem, self.w, self.w)
+        return float(mean_loss(self.problem, self.blocks) - 0.5 * square)
 
     def make_room(self, i: int) -> None:
         """For the next step, which is on block i."""
@@ -208,7 +248,11 @@ class BlockEngine(Engine):
         self.averaging = with_room_for_sums(self.averaging, self.problem, self.blocks)
 
     def run_loop(self, sampler: Any, at: int, end: int) -> int:
-        run = Run(
+        return block_steps(self.problem, self.run(sampler), at, end, self.steps)
+
+    def run(self, sampler: Any) -> Run:
+        """What steps work with."""
+        return Run(
             blocks=self.blocks,
             work=self.passes.work_on(self.w),
             w=self.w,
@@ -222,8 +266,8 @@ class BlockEngine(Engine):
             gaps=self.gaps,
             total_gap=self.total_gap,
             tally=self.tally,
+            gains=self.gains,
         )
-        return block_steps(self.problem, run, at, end, self.steps)
 
     def restart(self) -> None:
         point = self.dual_point()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import kernel
+from ..._compile import helper, kernel
 from ...structures.verbs import announce, find_potentials, lacks_room
 from ..parts.averaging import sums_lack_room
 from ..parts.memory import needs_room
@@ -30,6 +30,7 @@ class Run(NamedTuple):
     gaps: np.ndarray  # (n,) the last known block gaps
     total_gap: float  # an exact sum of them
     tally: np.ndarray  # (2,) outputs that were remembered, and that the oracle was asked for
+    gains: np.ndarray  # (1,) of the dual in all steps, where these tell
 
 
 @kernel
@@ -40,13 +41,24 @@ def block_steps(problem, run, at, end, done):
     """
     for position in range(at, end):
         i = pick(run.sampler, position)
-        if needs_room(run.memory, i) or lacks_room(problem, run.blocks, i):
+        if lacks_any_room(problem, run, i):
             return position
-        if sums_lack_room(run.averaging, problem, run.blocks, i):
-            return position
-        following = peek(run.sampler, position)
-        if following >= 0:
-            announce(problem, run.blocks, following)
-        find_potentials(problem, run.work, run.w, i)
-        change_block(run.step, problem, run, i, done + position)
+        visit(problem, run, i, peek(run.sampler, position), done + position)
     return end
+
+
+@helper
+def lacks_any_room(problem, run, i):
+    """Whether something must get room before block i may change."""
+    if needs_room(run.memory, i) or lacks_room(problem, run.blocks, i):
+        return True
+    return sums_lack_room(run.averaging, problem, run.blocks, i)
+
+
+@helper
+def visit(problem, run, i, following, k):
+    """Step k of the run, on block i; the one that follows, if it is known, is not negative."""
+    if following >= 0:
+        announce(problem, run.blocks, following)
+    find_potentials(problem, run.work, run.w, i)
+    change_block(run.step, problem, run, i, k)

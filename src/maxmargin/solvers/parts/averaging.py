@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, kernel, verb
+from ...structures.changes import shared_out
 from ...structures.verbs import accumulate, lacks_room_to_add, new_totals, with_room_to_add
 
 
@@ -28,6 +29,11 @@ def with_room_for_sums(averaging, problem, blocks):
 @verb
 def settle(averaging, problem, blocks, k):
     """Sums of the blocks over the first k steps and the weight they hold, or None where nothing is averaged."""
+
+
+@verb
+def averaging_shares(averaging, problem, n_shares):
+    """The same averaging for each of several threads, see ``shared_out``. For Python only."""
 
 
 class NoAveraging(NamedTuple):
@@ -52,6 +58,11 @@ def _(averaging, problem, blocks):
 @implements(settle, NoAveraging)
 def _(averaging, problem, blocks, k):
     return None
+
+
+@implements(averaging_shares, NoAveraging)
+def _(averaging, problem, n_shares):
+    return [averaging] * n_shares
 
 
 class WeightedAveraging(NamedTuple):
@@ -91,6 +102,11 @@ def _(averaging, problem, blocks, i):
 @implements(with_room_for_sums, WeightedAveraging)
 def _(averaging, problem, blocks):
     return averaging._replace(totals=with_room_to_add(problem, averaging.totals, blocks))
+
+
+@implements(averaging_shares, WeightedAveraging)
+def _(averaging, problem, n_shares):
+    return [averaging._replace(totals=one) for one in shared_out(problem, averaging.totals, n_shares)]
 
 
 @kernel

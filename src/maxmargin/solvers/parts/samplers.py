@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._compile import implements, verb
+from ..._compile import helper, implements, verb
 from ..._parameters import as_generator
 from .choice import as_part
 
@@ -33,6 +33,7 @@ class Sampling(ABC):
     """How blocks are drawn, outside the kernels: a part that solvers take by name or as an object."""
 
     follows_gaps = False  # whether known gaps decide, so that no chunk may go on for long once they are used up
+    draws_by_gaps = False  # whether each step does, by the gaps as they are then
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -42,9 +43,20 @@ class Sampling(ABC):
         """What a kernel picks the blocks of so many steps from; `unseen` blocks were not visited yet."""
         return Order(draws.take(self, n_steps))
 
+    def plan(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Plan:
+        """The same for several threads, which have some of the blocks each."""
+        return Plan(draws.take(self, n_steps), np.empty(0))
+
     def steps_ahead(self, draws: Draws, unseen: int, gaps: np.ndarray) -> float:
         """So many steps may be asked for at once: how many there are must not matter to what is drawn."""
         return np.inf
+
+
+class Plan(NamedTuple):
+    """Blocks to visit, in order, and numbers in [0, 1) to draw others by, in proportion to their gaps."""
+
+    first: np.ndarray
+    uniforms: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -94,15 +106,19 @@ class ByGaps(Permutation):
     BlockFrankWolfe(sampling=ByGaps())
     """  # osokin16, Alg. 2
 
-    follows_gaps = True
+    follows_gaps = draws_by_gaps = True
 
     def sampler(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> GapSampler:
+        first, uniforms = self.plan(draws, n_steps, unseen, gaps)
+        if draws.tree is None:
+            draws.tree = sums_over(gaps)
+        return GapSampler(draws.tree, len(gaps), first, uniforms)
+
+    def plan(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Plan:
         if unseen >= len(gaps):  # what an earlier problem left would come twice, and other blocks never
             draws.left = draws.left[:0]
         first = draws.take(self, min(n_steps, unseen))
-        if draws.tree is None:
-            draws.tree = sums_over(gaps)
-        return GapSampler(draws.tree, len(gaps), first, draws.rng.random(n_steps - len(first)))
+        return Plan(first, draws.rng.random(n_steps - len(first)))
 
 
 @dataclass(frozen=True)
@@ -253,25 +269,40 @@ def _(sampler, k):
     n_first = sampler.first.shape[0]
     if k < n_first:
         return sampler.first[k]
-    leaves = sampler.tree.shape[0] // 2
-    uniform = sampler.uniforms[k - n_first]
-    if sampler.tree[1] <= 0.0:  # no block is known to have a gap: any may
-        return int(uniform * sampler.n)
+    return drawn_leaf(sampler.tree, sampler.n, sampler.uniforms[k - n_first])
+
+
+@helper
+def drawn_leaf(tree, n, uniform):
+    """One of the first n leaves of a tree of sums, in proportion to them."""
+    leaves = tree.shape[0] // 2
+    if tree[1] <= 0.0:  # no block is known to have a gap: any may
+        return int(uniform * n)
     p = 1
-    if sampler.tree[1] == np.inf:  # a block was never seen: it comes first
+    if tree[1] == np.inf:  # a block was never seen: it comes first
         while p < leaves:
             p *= 2
-            if sampler.tree[p] < np.inf:
+            if tree[p] < np.inf:
                 p += 1
         return p - leaves
-    rest = uniform * sampler.tree[1]
+    rest = uniform * tree[1]
     while p < leaves:
         p *= 2
         # rounding must not lead into a branch that holds nothing
-        if rest >= sampler.tree[p] and sampler.tree[p + 1] > 0.0:
-            rest -= sampler.tree[p]
+        if rest >= tree[p] and tree[p + 1] > 0.0:
+            rest -= tree[p]
             p += 1
     return p - leaves
+
+
+@helper
+def change_leaf(tree, leaf, gap):
+    p = leaf + tree.shape[0] // 2
+    tree[p] = max(gap, 0.0)
+    p //= 2
+    while p > 0:
+        tree[p] = tree[2 * p] + tree[2 * p + 1]
+        p //= 2
 
 
 @implements(peek, GapSampler)
@@ -281,9 +312,33 @@ def _(sampler, k):
 
 @implements(observe, GapSampler)
 def _(sampler, i, gap):
-    p = i + sampler.tree.shape[0] // 2
-    sampler.tree[p] = max(gap, 0.0)
-    p //= 2
-    while p > 0:
-        sampler.tree[p] = sampler.tree[2 * p] + sampler.tree[2 * p + 1]
-        p //= 2
+    change_leaf(sampler.tree, i, gap)
+
+
+class OwnGapSampler(NamedTuple):
+    """The same for a thread that has some of the blocks."""
+
+    tree: np.ndarray  # sums over the gaps of its blocks
+    blocks: np.ndarray  # (m,) which these are
+    place: np.ndarray  # (n,) where among them a block is
+    first: np.ndarray  # blocks to visit before any is drawn
+    n_first: np.ndarray  # (1,) how many of them there are
+    uniforms: np.ndarray
+
+
+@implements(pick, OwnGapSampler)
+def _(sampler, k):
+    n_first = sampler.n_first[0]
+    if k < n_first:
+        return sampler.first[k]
+    return sampler.blocks[drawn_leaf(sampler.tree, sampler.blocks.shape[0], sampler.uniforms[k - n_first])]
+
+
+@implements(peek, OwnGapSampler)
+def _(sampler, k):
+    return -1
+
+
+@implements(observe, OwnGapSampler)
+def _(sampler, i, gap):
+    change_leaf(sampler.tree, sampler.place[i], gap)

@@ -156,6 +156,7 @@ class Traits(NamedTuple):
     requires: frozenset[Need] = frozenset()  # of a structure
     begins_inside: bool = False  # where no output has mass 0, by the step's `odds`, and knows the blocks' distributions
     knows_gaps: bool = True  # of blocks, at least roughly, as drawing by gaps asks
+    tells_gains: bool = False  # of the dual, as threads ask that add up what they found apart from each other
     finds_corners: bool = True  # so that gaps are exact, as acceleration and estimates ask
 
 
@@ -166,17 +167,17 @@ def traits(step):
 
 @implements(traits, FrankWolfeStep)
 def _(step):
-    return Traits(remembers=False, takes_outputs=True)
+    return Traits(remembers=False, takes_outputs=True, tells_gains=True)
 
 
 @implements(traits, AwayStep, PairwiseStep)
 def _(step):
-    return Traits(remembers=True, takes_outputs=True)
+    return Traits(remembers=True, takes_outputs=True, tells_gains=True)
 
 
 @implements(traits, OptimalStep)
 def _(step):
-    return Traits(remembers=False, takes_outputs=False, requires=frozenset({Need.OPTIMA}))
+    return Traits(remembers=False, takes_outputs=False, requires=frozenset({Need.OPTIMA}), tells_gains=True)
 
 
 @verb
@@ -234,6 +235,8 @@ def _(step, problem, run, i, k):
         find_optimum(problem, run.blocks, step.into.expectation, run.work, i, problem.weight[i] / run.lam)
         measured = measure(problem, step.into, run.blocks, run.work, i)
         follow(step.into, problem, run, i, measured, 1.0)
+        slope = problem.weight[i] * (block_value(problem, run.blocks, run.work, run.w, i) - current)
+        run.gains[0] += gain(line_along(problem, run, i, measured, slope, 1.0), 1.0)
 
 
 @implements(change_block, FrankWolfeStep, AwayStep, PairwiseStep)
@@ -274,6 +277,7 @@ def along_corner(step, problem, run, i, k, slot, sign, slope, longest):
     measured = measure(problem, step.toward, run.blocks, run.work, i)
     line = line_along(problem, run, i, measured, slope, longest)
     gamma = choose_length(step.length, line, problem, run, i, k)
+    run.gains[0] += gain(line, gamma)
     follow(step.toward, problem, run, i, measured, sign * gamma)
     shift_mass(run.memory, i, slot, sign * gamma)
     return gamma
@@ -317,6 +321,7 @@ def _(step, problem, run, i, k, found):
             toward = line_along(problem, run, i, whole, found.gap, 1.0)
             rival = gain(toward, choose_length(step.length, toward, problem, run, i, k))
         if gain(line, gamma) >= rival:
+            run.gains[0] += gain(line, gamma)
             follow(step.between, problem, run, i, measured, gamma)
             memory.mass[i, worst] = 0.0 if gamma == mass else mass - gamma
             memory.mass[i, found.slot] += gamma

@@ -3,7 +3,7 @@
 With kernel rows the node part is theirs, see :class:`~..rows.KernelRows`.
 """
 
-from . import blocks, expectations, smoothed  # they register the verbs
+from . import blocks, changes, expectations, smoothed  # they register the verbs
 from .layout import MulticlassProblem, make_multiclass_problem
 
-__all__ = ["MulticlassProblem", "blocks", "expectations", "make_multiclass_problem", "smoothed"]
+__all__ = ["MulticlassProblem", "blocks", "changes", "expectations", "make_multiclass_problem", "smoothed"]

@@ -1,6 +1,7 @@
 """Labels of sites with links between them: chains, trees, graphs."""
 
-from . import alike, blocks, expectations, featured, labelings, moves, pairs, smoothed, sums  # they register the verbs
+# they register the verbs
+from . import alike, blocks, changes, expectations, featured, labelings, moves, pairs, smoothed, sums
 from .chain import make_chain_problem, make_chains
 from .decoding import (
     decode,
@@ -20,6 +21,7 @@ __all__ = [
     "PairwiseWeights",
     "alike",
     "blocks",
+    "changes",
     "decode",
     "decode_log_probabilities",
     "decode_marginals",

@@ -38,14 +38,14 @@ class Pairs(NamedTuple):
     first: np.ndarray  # (n,) where the list of a block begins
     filled: np.ndarray  # (n,) how long it is
     room: np.ndarray  # (n,) how long it may become where it lies
-    free: np.ndarray  # (1,) where the pool is free from
+    free: np.ndarray  # (2,) from where to where the pool is free
     n_labels: int  # K
 
 
 def no_pairs(n: int, n_labels: int) -> Pairs:
     """Empty lists, without room."""
     first, filled, room = np.zeros((3, n), np.int64)
-    return Pairs(np.zeros(0, np.int32), np.zeros(0), first, filled, room, np.zeros(1, np.int64), n_labels)
+    return Pairs(np.zeros(0, np.int32), np.zeros(0), first, filled, room, np.zeros(2, np.int64), n_labels)
 
 
 def _laid_out(kept: Pairs, room: np.ndarray, spare: int) -> Pairs:
@@ -55,7 +55,7 @@ def _laid_out(kept: Pairs, room: np.ndarray, spare: int) -> Pairs:
     old, new = places_of(kept.first, kept.filled), places_of(first, kept.filled)
     pair, mass = np.zeros(size, np.int32), np.zeros(size)  # what is not used does not become resident
     pair[new], mass[new] = kept.pair[old], kept.mass[old]
-    return kept._replace(pair=pair, mass=mass, first=first, room=room, free=ends[-1:].copy())
+    return kept._replace(pair=pair, mass=mass, first=first, room=room, free=np.array([ends[-1], size]))
 
 
 def _grown(kept: Pairs, more: np.ndarray) -> Pairs:
@@ -83,7 +83,7 @@ def finds_room(kept, i, wanted):
     if wanted <= kept.room[i]:
         return True
     begin, target, room = kept.first[i], kept.free[0], min(2 * wanted, all_pairs)
-    if target + room > kept.pair.shape[0]:
+    if target + room > kept.free[1]:
         return False
     for j in range(kept.filled[i]):
         kept.pair[target + j], kept.mass[target + j] = kept.pair[begin + j], kept.mass[begin + j]
