@@ -86,17 +86,15 @@ def growth(make: Callable[[int], Task], sizes: tuple[int, ...], title: str, limi
             f"{n_labels:6} labels, best {best:.4f}: " + ", ".join(f"{name} {t[-1]:.2f}" for name, t in of_all.items()),
             flush=True,
         )
-    logs = np.log(sizes)
-    slopes = {}
-    for name, times in of_all.items():
-        usable = np.isfinite(times)
-        slopes[name] = (
-            float(np.polyfit(logs[usable], np.log(np.array(times)[usable]), 1)[0]) if usable.all() else np.inf
-        )
-    quickest = np.log(np.min(list(of_all.values()), axis=0))
-    shown = slopes | {"the quickest at each number": float(np.polyfit(logs, quickest, 1)[0])}
+    slopes = {name: slope(sizes, times) for name, times in of_all.items()}
+    shown = slopes | {"the quickest at each number": slope(sizes, np.min(list(of_all.values()), axis=0).tolist())}
     print("slopes: " + ", ".join(f"{name} {slope:.2f}" for name, slope in shown.items()))
     return slopes
+
+
+def slope(sizes: tuple[int, ...], times: list[float]) -> float:
+    """Of the logarithms; infinite if not all were reached."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0]) if np.isfinite(times).all() else np.inf
 
 
 def dense_ratio(found: dict[str, runs.Run], best: float) -> tuple[float | None, float]:

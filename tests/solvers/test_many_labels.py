@@ -57,7 +57,7 @@ def asked(monkeypatch):
             columns = lists.columns[a, : lists.listed[a]]
             assert set(np.flatnonzero(scores[a])) <= set(columns)
             assert lists.place[a, columns].tolist() == list(range(1, len(columns) + 1))
-            some = slice(lists.first[a], lists.first[a] + lists.count[a])
+            some = slice(lists.first[a], lists.first[a] + lists.n_gains[a])
             gains[a, lists.heads[some]] = lists.scores[some]
         assert np.array_equal(gains, np.maximum(scores, 0.0))
         assert np.all(gains <= np.maximum(lists.bound, 0.0)[:, None])

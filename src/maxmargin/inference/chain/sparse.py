@@ -39,7 +39,7 @@ class EdgeLists(NamedTuple):
     place: np.ndarray  # (K, K) int32; where in its row a pair is listed, counted from 1, and 0 where it is not
     rank: np.ndarray  # (K, K) int32; of a place in a row: which gain of the row it is, counted from 1, and 0 if none
     first: np.ndarray  # (K,) where the gains of a row begin in the pool
-    count: np.ndarray  # (K,) how many there are
+    n_gains: np.ndarray  # (K,) how many there are
     room: np.ndarray  # (K,) and may be before they have to move
     heads: np.ndarray  # (pool,) int32; their columns
     scores: np.ndarray  # (pool,) and scores
@@ -59,7 +59,7 @@ def new_edge_lists(longest: int, n_labels: int) -> EdgeLists:
         place=np.zeros(shape, np.int32),
         rank=np.empty(shape, np.int32),
         first=np.zeros(n_labels, np.int64),
-        count=np.zeros(n_labels, np.int64),
+        n_gains=np.zeros(n_labels, np.int64),
         room=np.zeros(n_labels, np.int64),
         heads=np.empty(pool, np.int32),
         scores=np.empty(pool),
@@ -100,10 +100,10 @@ def note_score(lists, a, at, score):
     rank = lists.rank[a, at]
     if score > 0.0:
         if rank == 0:
-            if lists.count[a] == lists.room[a] and not finds_room(lists, a):
+            if lists.n_gains[a] == lists.room[a] and not finds_room(lists, a):
                 return
-            lists.count[a] += 1
-            rank = lists.rank[a, at] = lists.count[a]
+            lists.n_gains[a] += 1
+            rank = lists.rank[a, at] = lists.n_gains[a]
             lists.heads[lists.first[a] + rank - 1] = lists.columns[a, at]
         lists.scores[lists.first[a] + rank - 1] = score
         lists.bound[a] = max(lists.bound[a], score)
@@ -115,12 +115,12 @@ def note_score(lists, a, at, score):
 @helper
 def drop_gain(lists, a, rank):
     """The last gain of the row takes the place of one."""
-    first, last = lists.first[a], lists.first[a] + lists.count[a] - 1
+    first, last = lists.first[a], lists.first[a] + lists.n_gains[a] - 1
     head = lists.heads[last]
     lists.heads[first + rank - 1], lists.scores[first + rank - 1] = head, lists.scores[last]
     lists.rank[a, lists.place[a, head] - 1] = rank
-    lists.count[a] -= 1
-    if lists.count[a] == 0:
+    lists.n_gains[a] -= 1
+    if lists.n_gains[a] == 0:
         lists.bound[a] = -np.inf
 
 
@@ -131,7 +131,7 @@ def finds_room(lists, a):
     if target + room > lists.heads.shape[0]:
         lists.free[0] = lists.heads.shape[0]
         return False
-    for j in range(lists.count[a]):
+    for j in range(lists.n_gains[a]):
         lists.heads[target + j], lists.scores[target + j] = lists.heads[begin + j], lists.scores[begin + j]
     lists.first[a], lists.room[a], lists.free[0] = target, room, target + room
     return True
@@ -151,7 +151,7 @@ def read_table(lists, edge):
     for a in range(edge.shape[0]):
         for j in range(lists.listed[a]):
             lists.place[a, lists.columns[a, j]] = 0
-        lists.listed[a], lists.count[a], lists.room[a], lists.bound[a] = 0, 0, 0, -np.inf
+        lists.listed[a], lists.n_gains[a], lists.room[a], lists.bound[a] = 0, 0, 0, -np.inf
         for b in range(edge.shape[0]):
             if edge[a, b] != 0.0:
                 list_pair(lists, a, b)
@@ -241,7 +241,7 @@ def sparse_step(before, edge, lists, here, previous):
 def take_gains(score, lists, a, here, previous):
     """Where a prefix that ends in a, with such a score, is the best one for what it gains; the bound becomes exact."""
     most = -np.inf
-    for j in range(lists.first[a], lists.first[a] + lists.count[a]):
+    for j in range(lists.first[a], lists.first[a] + lists.n_gains[a]):
         b, gain = lists.heads[j], lists.scores[j]
         most = max(most, gain)
         if score + gain > here[b] or (score + gain == here[b] and a < previous[b]):
