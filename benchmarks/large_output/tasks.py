@@ -104,18 +104,21 @@ def _of_places(X: Any, labels: np.ndarray, places: np.ndarray, offsets: np.ndarr
     return Task(make_chain_problem(X[places], offsets, labels[places], n_labels), PER_SAMPLE / (len(offsets) - 1))
 
 
-# Of synthetic chains: sequences, their length, features, features a token, labels that look alike, likely successors.
-N, LENGTH, FEATURES, PER_TOKEN, ALIKE, SUCCESSORS = 300, 10, 500, 5, 5, 3
+# Of synthetic chains: sequences, their length, features a token, labels of a group that look alike, likely successors.
+N, LENGTH, PER_TOKEN, ALIKE, SUCCESSORS = 300, 10, 5, 5, 3
+OWN, SHARED = 4, 8  # features of a label, and labels of a feature: there are half as many features as labels
 
 
 def synthetic(n_labels: int, seed: int = 0) -> Task:
-    """Chains of any number of labels, with all else fixed.
+    """Chains of any number of labels, with all else fixed, also how many other labels one can be taken for.
 
     Labels come in groups of `ALIKE`; a token has features of its label, or of another one of the group, and labels are
-    mostly followed by one of a few.
+    mostly followed by one of a few. There are the more features, the more labels there are: else more and more labels
+    would have the same ones.
     """
     rng = np.random.default_rng(seed)
-    own = rng.integers(FEATURES, size=(n_labels, 8))
+    n_features = n_labels * OWN // SHARED
+    own = rng.integers(n_features, size=(n_labels, OWN))
     after = rng.integers(n_labels, size=(n_labels, SUCCESSORS))
     y = np.zeros((N, LENGTH), np.int64)
     y[:, 0] = rng.integers(n_labels, size=N)
@@ -125,8 +128,8 @@ def synthetic(n_labels: int, seed: int = 0) -> Task:
     labels = y.ravel()
     other = np.minimum(labels // ALIKE * ALIKE + rng.integers(ALIKE, size=labels.size), n_labels - 1)
     shown = np.where(rng.random((labels.size, PER_TOKEN)) < 0.6, labels[:, None], other[:, None])
-    columns = own[shown, rng.integers(8, size=shown.shape)]
+    columns = own[shown, rng.integers(OWN, size=shown.shape)]
     rows = np.repeat(np.arange(labels.size), PER_TOKEN)
-    X = sp.csr_matrix((np.ones(columns.size), (rows, columns.ravel())), (labels.size, FEATURES))
+    X = sp.csr_matrix((np.ones(columns.size), (rows, columns.ravel())), (labels.size, n_features))
     X.data[:] = 1.0
     return Task(make_chain_problem(X, np.arange(N + 1) * LENGTH, labels, n_labels), PER_SAMPLE / N)

@@ -10,7 +10,6 @@ one deserves in it tells whether the problems are solved well enough.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +24,6 @@ MANY_WEIGHTS = 1000  # a sample: to add them up at every look would take longer 
 FIRST, SHORTEST, LONGEST = 1.0, 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
 WEAKEST = 0.1  # kappa / lam
-
-# Where the curvature is less than this many times lam, plain steps take a few passes, and nothing is to be gained.
-EASY = 0.5
 
 # The newest dual point should get this many times the weight that theory gives it. Below, its noise, which grows with
 # kappa/lam, hides its news: solve more accurately. Above, accuracy is wasted.
@@ -82,30 +78,6 @@ def as_catalyst(acceleration: Any) -> Catalyst | None:
     return acceleration
 
 
-def problems_for(
-    settings: Catalyst | None,
-    averages: bool,
-    objective: Objective,
-    point: DualPoint,
-    find_curvature: Callable[[], float],
-    steps: int,
-) -> Any:
-    """What the steps of a solver are to work on, from a dual point on."""
-    lam = objective.lam
-    if settings is None:
-        return OneProblem(lam, settings, steps)
-    if settings.kappa is not None:
-        kappa = highest = float(settings.kappa)
-    else:
-        highest = find_curvature()  # with kappa there, a pass would solve a problem
-        if highest < EASY * lam:
-            return OneProblem(lam, settings, steps)
-        kappa = 0.5 * np.sqrt(lam * highest)
-    sequence = ProximalSequence(settings, averages, len(objective.problem.weight), len(point.vector))
-    sequence.begin(objective, kappa, highest, point, steps)
-    return sequence
-
-
 class OneProblem:
     """No acceleration: the problem as posed is the only one."""
 
@@ -114,6 +86,14 @@ class OneProblem:
 
     def __init__(self, lam: float, settings: Catalyst | None, steps: int):
         self.lam, self.settings, self.begun = lam, settings, steps
+
+    def known(self, point: DualPoint) -> DualPoint:
+        """A dual point of all weights as it is known here, which is what all others but `best_point` are."""
+        return point
+
+    def whole(self, point: DualPoint) -> DualPoint:
+        """The other way round."""
+        return point
 
     def weights(self, objective: Objective, point: DualPoint) -> tuple[np.ndarray, Any]:
         return objective.weights(point)
@@ -203,6 +183,12 @@ class ProximalSequence:
     def lam(self) -> float:
         """Of the proximal problem."""
         return self.sequence.lam + self.sequence.kappa
+
+    def known(self, point: DualPoint) -> DualPoint:
+        return point
+
+    def whole(self, point: DualPoint) -> DualPoint:
+        return point
 
     def weights(self, objective: Objective, point: DualPoint) -> tuple[np.ndarray, Any]:
         """The proximal problem's weights of a dual point."""

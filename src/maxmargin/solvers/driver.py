@@ -29,6 +29,7 @@ from .engine import Engine, State
 from .forecast import in_words, seconds_left
 from .interrupt import Interrupt
 from .keeping import NOT_KEPT
+from .kept import Kept, Whole, kept
 from .objective import Certified
 from .progress import progress
 from .result import Record, Result, Status, history_of, row_of
@@ -100,7 +101,7 @@ def drive(
     if not engine.certifiable and status == Status.MAX_PASSES:
         status = Status.UNCERTIFIED
     return Result(
-        w=last.w,
+        w=run.last_weights.weights(),
         primal=last.primal,
         dual=last.dual,
         gap=last.gap,
@@ -146,22 +147,24 @@ class _Run:
         found: Snapshot | None,
     ):
         self.engine, self.limits, self.callbacks, self.keeper = engine, limits, callbacks, keeper
-        # the lowest primal with its weights and the highest dual so far, warm starts included
-        self.best = engine.carried(state)
+        # the lowest primal with its weights, which are `kept`, and the highest dual so far, warm starts included
+        self.best = _kept(engine.carried(state))
         # how much rarer estimates are asked for, after those that a certificate did not confirm
         self.doubt = state.doubt if state is not None and engine.continues(state) else 1
         self.began = time.perf_counter()
         self.start = self.certified = self.looked = engine.steps
         self.certificate_seconds = 0.0
         self.candidates: list[Certified] = []  # of the last certificate
+        self.earlier: Certified | None = None  # what was best before it
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
-        self.last_record: Record | None = None
+        self.last_record: Record | None = None  # its weights, which may be millions, are kept beside it
+        self.last_weights: Kept = Whole(np.empty(0))
         if found is not None:
             self.go_on(found)
         self.last = self.start + self.engine.steps_in(limits.max_passes)
 
     def state(self) -> State:
-        return replace(self.engine.state(), best=self.best, doubt=self.doubt)
+        return replace(self.engine.state(), best=_whole(self.best), doubt=self.doubt)
 
     def snapshot(self) -> Snapshot:
         return Snapshot(
@@ -173,17 +176,19 @@ class _Run:
             self.seconds,
             self.certificate_seconds,
             self.rows,
-            self.last_record,
+            None if self.last_record is None else replace(self.last_record, w=self.last_weights.weights()),
         )
 
     def go_on(self, found: Snapshot) -> None:
         """With the run that was found; what is known of it is taken as it was."""
-        self.best, self.doubt = found.state.best, found.state.doubt
+        self.best, self.doubt = _kept(found.state.best), found.state.doubt
         self.engine.count_on(found.counts)
         self.start, self.certified, self.looked = found.start, found.certified, found.looked
         self.began -= found.seconds
         self.certificate_seconds = found.certificate_seconds
-        self.rows, self.last_record = found.rows, found.record
+        self.rows = found.rows
+        if found.record is not None:
+            self.keep_record(found.record)
 
     @property
     def seconds(self) -> float:
@@ -266,7 +271,7 @@ class _Run:
         return _next_multiple(self.engine.steps_in(self.limits.gap_every), self.certified)
 
     def work(self, goal: float, interrupt: Interrupt, bar: Any) -> None:
-        engine = self.engine
+        engine, self.candidates, self.earlier = self.engine, [], None  # who goes on does not ask for them any more
         # where to stop must not depend on the clock: the same seed, the same run
         chunk = engine.chunk
         while engine.steps < goal and not interrupt.seen and not self.out_of_time():
@@ -314,17 +319,18 @@ class _Run:
         if any(one.primal == 0.0 and is_nothing(one.w) for one in candidates):
             self.engine.nothing_to_learn()
         self.certificate_seconds = max(self.certificate_seconds, time.perf_counter() - before)
-        if self.best is not None and self.engine.keeps_best:
-            candidates.append(self.best)
-        lowest = min(candidates, key=lambda one: one.primal)
-        self.best = max(candidates, key=lambda one: one.dual)._replace(w=lowest.w, primal=lowest.primal)
-        self.candidates = candidates
+        self.candidates, self.earlier = candidates, self.best if self.engine.keeps_best else None
+        all_known: list[Any] = candidates if self.earlier is None else [*candidates, self.earlier]
+        lowest = min(all_known, key=lambda one: one.primal)
+        is_new = lowest is not self.earlier
+        w = kept(lowest.w) if is_new else lowest.w
+        self.best = max(all_known, key=lambda one: one.dual)._replace(w=w, primal=lowest.primal)
         return self.record_best(interrupt)
 
     def record_best(self, interrupt: Interrupt) -> bool:
         assert self.best is not None
         self.certified = self.looked = self.engine.steps
-        record = self.record_of(self.best)
+        record = self.record_of(self.best, self.best.w.own())
         self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
         if self.engine.steps >= self.last:
             record = self.improved(record, SHARE * self.engine.steps / self.engine.n)  # over all runs
@@ -333,15 +339,20 @@ class _Run:
         elif interrupt.seen or self.out_of_time():
             record = self.improved(record, 0 if self.is_slow() else HURRIED)
         self.rows.append(row_of(record))
-        self.last_record = record
+        self.keep_record(record)
         answers = [callback(record) for callback in self.callbacks]
         return any(answers)
+
+    def keep_record(self, record: Record) -> None:
+        self.last_record, self.last_weights = replace(record, w=np.empty(0)), kept(record.w)
 
     def end_by_callback(self) -> None:
         """What the callback was told last is what it gets, unless these weights are 0."""
         assert self.last_record is not None
-        self.last_record = self.improved(self.last_record, HURRIED)
-        self.rows[-1] = row_of(self.last_record)
+        last = replace(self.last_record, w=self.last_weights.weights())
+        record = self.improved(last, HURRIED)
+        self.keep_record(record)
+        self.rows[-1] = row_of(record)
 
     def is_slow(self) -> bool:
         """Whether who waits for the end would notice a search."""
@@ -354,25 +365,27 @@ class _Run:
         `spare` looks for nothing else.
         """
         assert self.best is not None
-        engine, tol, best = self.engine, self.limits.goal.at(record.primal), self.best
+        engine, tol, best = self.engine, self.limits.goal.at(record.primal), _whole(self.best)
         matters = spare > HURRIED and record.gap > WIDE * best.primal
         if not engine.keeps_best or not (is_nothing(best.w) or matters):
             return record
         n_passes = int(min(max(spare, HURRIED), PATIENT)) if spare > 0 else 0
+        candidates = self.candidates if self.earlier is None else [*self.candidates, _whole(self.earlier)]
         try:
             if record.gap > tol and n_passes > 0:
-                best = best_scaled(engine, best, self.candidates, n_passes)
+                best = best_scaled(engine, best, candidates, n_passes)
             if is_nothing(best.w):
                 rise = NEAR * (best.primal if record.gap == np.inf else max(record.gap, tol))
                 if record.gap <= tol:
                     rise = min(rise, tol - record.gap)
-                best = instead_of_nothing(engine, best, self.candidates, rise, n_passes)
+                best = instead_of_nothing(engine, best, candidates, rise, n_passes)
         except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
             pass
-        return self.record_of(best)
+        return self.record_of(best, best.w.copy())
 
-    def record_of(self, best: Certified) -> Record:
-        w, primal, dual, *_ = best
+    def record_of(self, best: Certified, w: np.ndarray) -> Record:
+        """With weights of its own: the user may write to them."""
+        _, primal, dual, *_ = best
         if self.engine.certifiable and dual > primal + ROUNDING * max(1.0, abs(primal)):
             raise RuntimeError(
                 f"the dual value {dual:.6g} is above the primal value {primal:.6g}, so neither can be trusted: the max "
@@ -387,10 +400,20 @@ class _Run:
             primal=primal,
             dual=dual,
             gap=max(primal - dual, 0.0) if self.engine.certifiable else np.inf,
-            w=w.copy(),  # the user may write to it
+            w=w,
             extras=self.engine.extras(),
             effective_passes=calls / self.engine.n,
         )
+
+
+def _kept(found: Any) -> Any:
+    """What was found, with weights as a run keeps them."""
+    return None if found is None else found._replace(w=kept(found.w))
+
+
+def _whole(found: Any) -> Any:
+    """The same with weights as they are."""
+    return None if found is None else found._replace(w=found.w.weights())
 
 
 def _next_multiple(stride: float, after: int) -> float:

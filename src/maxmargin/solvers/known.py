@@ -11,7 +11,7 @@ from ..structures.multiclass import layout as classes
 from ..structures.pairwise import expectations as of_sites
 from ..structures.pairwise import featured, labelings, pairs, sums
 from ..structures.pairwise import layout as pairwise
-from . import box, catalyst, driver, engine, lbfgs, objective, result, tolerance
+from . import box, catalyst, driver, engine, few_weights, lbfgs, objective, result, tolerance
 from .block_coordinate import lanes, working_set
 from .cutting_plane import cuts
 from .descent import rules
@@ -71,6 +71,7 @@ CLASSES = Classes(
         catalyst.Extrapolation,
         catalyst.OneProblem,
         catalyst.ProximalSequence,
+        few_weights.FewWeights,
         # other solvers
         cuts.Cuts,
         lbfgs.Place,

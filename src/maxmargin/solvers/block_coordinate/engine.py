@@ -9,7 +9,7 @@ import numpy as np
 from ...structures.joining import blocks_with_first, with_first
 from ...structures.verbs import inner, lacks_room, mean_loss, new_blocks, with_room
 from ..box import clip_all, released
-from ..catalyst import Catalyst, problems_for
+from ..catalyst import Catalyst
 from ..engine import Engine, State, check_family
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass, with_room_for_sums
@@ -17,6 +17,7 @@ from ..parts.memory import NoCache, NoMemory, doubled, nameless, needs_room, tak
 from ..parts.samplers import Sampling, pick
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..passes import weights_pass
+from ..posing import problems_for
 from ..result import Record
 from .entry import ODDS, enter_pass, go_inside
 from .lanes import Lanes, Rhythm, lanes_for
@@ -101,7 +102,7 @@ class BlockEngine(Engine):
         self.outer = problems_for(
             self.parts.acceleration, self.parts.averages, self.objective, point, self.curvature, self.steps
         )
-        self.place(point)
+        self.place(self.outer.known(point))
 
     def place(self, point: DualPoint) -> None:
         """The weights become those of the dual point in the problem posed now."""
@@ -135,7 +136,7 @@ class BlockEngine(Engine):
         self.step = self.step if step is None else step
         same, averaging = self.continues(state) and not enters, self.averaging
         if not (same and self.outer.goes_on(self.parts.acceleration, self.parts.averages)):
-            point = self.dual_point()
+            point = self.outer.whole(self.dual_point())
             self.new_outer(self.inside(point) if enters else point)
         self.averaging = self.new_averaging()
         if not same:
