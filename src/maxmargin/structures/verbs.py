@@ -54,7 +54,7 @@ def offers(problem):
 
 @implements(offers, object)
 def _(problem):
-    return frozenset({Need.HINGE, Need.BOUNDS, Need.DECODING, Need.WEIGHTS})
+    return frozenset({Need.IN_MEMORY, Need.HINGE, Need.BOUNDS, Need.DECODING, Need.WEIGHTS})
 
 
 @verb

@@ -193,21 +193,29 @@ class BlockEngine(Engine):
         return max(0, self.outer.begun + self.n - self.steps)
 
     def take_steps(self, n_steps: int, unseen: int) -> None:
-        sampler = self.sampling.sampler(self.draws, n_steps, unseen, self.gaps)
-        taken = self.run_loop(sampler, 0, n_steps)
-        while taken < n_steps:
-            self.make_room(pick(sampler, taken))
-            taken = self.run_loop(sampler, taken, n_steps)
+        self.follow(self.sampling.sampler(self.draws, n_steps, unseen, self.gaps), 0, n_steps)
+
+    def follow(self, sampler: Any, at: int, end: int) -> None:
+        """Take the steps of a sampler from the one at a place on."""
+        while (at := self.run_loop(sampler, at, end)) < end:
+            self.make_room(pick(sampler, at))
+
+    @property
+    def visited(self) -> tuple[Any, np.ndarray]:
+        """The problem whose blocks the steps are on, and the gaps of these."""
+        return self.problem, self.gaps
 
     def make_room(self, i: int) -> None:
         """For the next step, which is on block i."""
+        problem, _ = self.visited
         if needs_room(self.memory, i):
-            self.memory = doubled(self.memory, self.problem)
-        if lacks_room(self.problem, self.blocks, i):
-            self.blocks = with_room(self.problem, self.blocks)
-        self.averaging = with_room_for_sums(self.averaging, self.problem, self.blocks)
+            self.memory = doubled(self.memory, problem)
+        if lacks_room(problem, self.blocks, i):
+            self.blocks = with_room(problem, self.blocks)
+        self.averaging = with_room_for_sums(self.averaging, problem, self.blocks)
 
     def run_loop(self, sampler: Any, at: int, end: int) -> int:
+        problem, gaps = self.visited
         run = Run(
             blocks=self.blocks,
             work=self.passes.work_on(self.w),
@@ -219,11 +227,11 @@ class BlockEngine(Engine):
             memory=self.memory,
             cache=self.parts.cache,
             averaging=self.averaging,
-            gaps=self.gaps,
+            gaps=gaps,
             total_gap=self.total_gap,
             tally=self.tally,
         )
-        return block_steps(self.problem, run, at, end, self.steps)
+        return block_steps(problem, run, at, end, self.steps)
 
     def restart(self) -> None:
         point = self.dual_point()
