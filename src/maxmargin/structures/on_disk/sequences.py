@@ -203,7 +203,7 @@ class StoredSequences:
 
 def even_ranges(sizes: np.ndarray, most: float) -> list[tuple[int, int]]:
     """Ranges of about the same size, none larger than `most` unless it has a single member."""
-    ends = starts_of(sizes)
+    ends = starts_of(np.ceil(sizes))
     n_ranges = max(1, int(np.ceil(ends[-1] / max(most, 1.0))))
     while True:
         goals = np.linspace(0, ends[-1], n_ranges + 1)[1:-1]
