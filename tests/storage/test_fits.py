@@ -15,7 +15,7 @@ SMALL = 24_000  # bytes, for which 24 sequences are several windows
 
 def n_windows(samples, solver="auto"):
     encoded = ChainSVM(lam=0.1).encode(samples, None)
-    return len(encoded.solver(solver).start(encoded.problem, 0.1, None, 0, None).bounds) - 1
+    return len(encoded.solver(solver).start(encoded.problem, 0.1, None, 0, None).cuts) - 1
 
 
 @pytest.mark.parametrize("make", [sequences, sparse_sequences])

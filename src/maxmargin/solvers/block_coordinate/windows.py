@@ -50,7 +50,7 @@ class Window:
 class WindowsEngine(BlockEngine):
     """Steps on blocks of windows; see :class:`.BlockEngine`."""
 
-    kept = ("w", "box", "gaps", "total_gap", "outer", "known_curvature", "losses", "sums", "bounds", "files")
+    kept = ("w", "box", "gaps", "total_gap", "outer", "known_curvature", "losses", "sums", "cuts", "files")
     window: Window  # that the steps are on
 
     def __init__(
@@ -79,7 +79,7 @@ class WindowsEngine(BlockEngine):
         self.losses = np.zeros(self.n)
         self.new_outer(DualPoint(np.zeros(self.passes.dimension), 0.0))
         self.sums = self.parts.averages and not self.outer.averages_itself and self.known_curvature != 0.0
-        self.bounds = self.cut()
+        self.cuts = self.new_cuts()
         self.open_scratch(None)
         self.forget_gaps()
 
@@ -88,14 +88,14 @@ class WindowsEngine(BlockEngine):
         if not self.continues(state) or "files" not in state.kept:
             raise ValueError("runs on samples on disk go on under the same lam and bounds: start without the state")
         vars(self).update({name: state.kept[name] for name in self.kept if name != "files"})
-        if not np.array_equal(self.bounds, self.cut()):
+        if not np.array_equal(self.cuts, self.new_cuts()):
             raise ValueError("that run had other windows: open the samples with the memory_limit that it had")
         self.open_scratch(state.files)
 
     def open_scratch(self, files: Any) -> None:
         samples = self.problem.samples
         self.scratch = Scratch(samples.scratch or samples.folder, samples.scratch is not None, files)
-        self.sampling = self.ranges.between(self.bounds)
+        self.sampling = self.ranges.between(self.cuts)
 
     def check_keepable(self) -> None:
         if self.problem.samples.scratch is None:
@@ -114,7 +114,7 @@ class WindowsEngine(BlockEngine):
             self.write(window)
         return self.scratch.pinned_files()
 
-    def cut(self) -> np.ndarray:
+    def new_cuts(self) -> np.ndarray:
         """Where windows begin, and the last one ends: `together` of them fit into memory."""
         problem, limit = self.problem, self.problem.samples.limit
         fixed = 8.0 * VECTORS * self.passes.dimension + SAMPLE_BYTES * self.n
@@ -134,7 +134,7 @@ class WindowsEngine(BlockEngine):
 
     def new_window(self, number: int) -> Window:
         """Read a window, and what is known of it."""
-        part = slice(*self.bounds[number : number + 2].tolist())
+        part = slice(*self.cuts[number : number + 2].tolist())
         known = self.scratch.gram(number)
         problem = self.problem.window(part.start, part.stop, known)
         if known is None:
@@ -159,7 +159,7 @@ class WindowsEngine(BlockEngine):
         if self.cache is None:
             return Cache(capacity=FEWEST, max_bytes=most)
         given = self.cache.max_bytes
-        return replace(self.cache, max_bytes=most if given is None else min(given / len(self.bounds), most))
+        return replace(self.cache, max_bytes=most if given is None else min(given / len(self.cuts), most))
 
     def enter(self, number: int) -> None:
         """The steps go on to a window; where it needs room, the one that was not used for longest makes it."""
@@ -186,8 +186,8 @@ class WindowsEngine(BlockEngine):
 
     def take_steps(self, n_steps: int, unseen: int) -> None:
         order = self.draws.take(self.sampling, n_steps)
-        numbers = np.searchsorted(self.bounds, order, side="right") - 1
-        inside = order - self.bounds[numbers]
+        numbers = np.searchsorted(self.cuts, order, side="right") - 1
+        inside = order - self.cuts[numbers]
         ends = np.append(np.flatnonzero(np.diff(numbers)) + 1, n_steps)
         at = 0
         for end in ends.tolist():
@@ -232,6 +232,7 @@ class WindowsEngine(BlockEngine):
             if average is not None:
                 of_average[part] = passes.gaps(self.blocks, average, np.empty(passes.n))
             if self.sums:
+                window.changed = True  # in all windows alike: sums are rounded when they are settled
                 self.averaging = with_room_for_sums(self.averaging, problem, self.blocks)
                 sums = settle(self.averaging, problem, self.blocks, self.steps)
                 if sums is not None:
@@ -258,9 +259,9 @@ class WindowsEngine(BlockEngine):
     def each_window(self) -> Iterator[Window]:
         """All windows, one after the other: first those that are in memory, and last those that come next."""
         coming = self.draws.left[:1]
-        soon = [] if len(coming) == 0 else [int(np.searchsorted(self.bounds, coming[0], side="right")) - 1]
+        soon = [] if len(coming) == 0 else [int(np.searchsorted(self.cuts, coming[0], side="right")) - 1]
         first = [number for number in self.opened if number not in soon]
-        others = [number for number in range(len(self.bounds) - 1) if number not in (*first, *soon)]
+        others = [number for number in range(len(self.cuts) - 1) if number not in (*first, *soon)]
         for number in [*first, *others, *soon]:
             self.enter(number)
             yield self.window
