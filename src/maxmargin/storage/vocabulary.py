@@ -1,17 +1,51 @@
-"""Names of features that come batch by batch: numbered as they come, sorted at the end."""
+"""Features that come batch by batch: numbered as they come, in order at the end."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from .._parameters import check_count
-from ..features import DictEncoder
-from ..features.tables import tidy_rows
-from ..features.tokens import Coded
+from ..features import DictEncoder, IndexEncoder
+
+
+class Vocabulary(ABC):
+    """What an encoder learns of all samples at once, learned from batches of them."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}  # of features, by when they came
+
+    def numbered(self, own: Iterable[Any]) -> np.ndarray:
+        """The numbers of the features of a batch."""
+        return np.array([self.numbers.setdefault(name, len(self.numbers)) for name in own], np.int32)
+
+    @abstractmethod
+    def new_encoder(self) -> Any:
+        """What encodes a batch by columns of its own; None where it comes encoded."""
+
+    @abstractmethod
+    def take(self, encoder: Any, indices: np.ndarray) -> np.ndarray:
+        """The numbers of features for columns of a batch, after it was encoded."""
+
+    @abstractmethod
+    def frequent(self) -> list[Any]:
+        """The features that get a column, in order."""
+
+    @abstractmethod
+    def encoder_of(self, kept: list[Any]) -> Any:
+        """The encoder that knows these."""
+
+    def settled(self) -> tuple[Any, np.ndarray]:
+        """The encoder of all samples, and the column of each number; -1 where it has none."""
+        kept = self.frequent()
+        if not kept:
+            raise ValueError("no feature occurs, or none often enough: lower min_count")
+        place = {name: column for column, name in enumerate(kept)}
+        return self.encoder_of(kept), np.array([place.get(name, -1) for name in self.numbers], np.int32)
 
 
 class BatchEncoder(DictEncoder):
@@ -24,8 +58,8 @@ class BatchEncoder(DictEncoder):
         return super()._frequent(times, min_count)
 
 
-class Vocabulary:
-    """What `DictEncoder` learns of all tokens at once, learned from batches of them.
+class NamedFeatures(Vocabulary):
+    """Those of feature dicts and lists of attributes.
 
     Parameters
     ----------
@@ -34,31 +68,42 @@ class Vocabulary:
     """
 
     def __init__(self, min_count: int):
-        self.min_count = check_count("min_count", min_count)
-        self.names: dict[Any, int] = {}  # numbers by when they came
-        self.times: Counter = Counter()
+        super().__init__()
+        self.min_count, self.times = check_count("min_count", min_count), Counter[Any]()
         self.odd: dict[tuple, Any] = {}  # names of features by pairs whose name is no string
 
-    def numbers(self, encoder: BatchEncoder, indices: np.ndarray) -> np.ndarray:
-        """The numbers of features for the columns of a batch, which its encoder knows the names of."""
+    def new_encoder(self) -> BatchEncoder:
+        return BatchEncoder()
+
+    def take(self, encoder: BatchEncoder, indices: np.ndarray) -> np.ndarray:
         own = encoder.feature_names_
-        numbers = np.array([self.names.setdefault(name, len(self.names)) for name in own], np.int32)
         self.odd |= {pair: own[column] for pair, column in encoder._oddly_named.items()}
         self.times.update(encoder.times)
-        return numbers[indices]
+        return self.numbered(own)[indices]
 
-    def settled(self) -> tuple[DictEncoder, np.ndarray]:
-        """The encoder that knows the features that are frequent enough, and the column of each number, or -1."""
-        kept = sorted(name for name in self.names if self.times[name] >= self.min_count)
+    def frequent(self) -> list[Any]:
+        return sorted(name for name in self.numbers if self.times[name] >= self.min_count)
+
+    def encoder_of(self, kept: list[Any]) -> DictEncoder:
         place = {name: column for column, name in enumerate(kept)}
-        columns = np.array([place.get(name, -1) for name in self.names], np.int32)
         odd = {pair: place[name] for pair, name in self.odd.items() if name in place}
-        if not kept:
-            raise ValueError(f"no feature occurs {self.min_count} times or more: lower min_count")
-        return DictEncoder(min_count=self.min_count).know(kept, odd), columns
+        return DictEncoder(min_count=self.min_count).know(kept, odd)
 
-    def tidy(self, indices: np.ndarray, data: np.ndarray, indptr: np.ndarray) -> Coded:
-        """Rows with their columns in order, without those that are left out."""
-        indices, data, indptr = indices.copy(), data.copy(), indptr.astype(np.int64)
-        size = tidy_rows(indices, data, indptr)
-        return Coded(data[:size], indices[:size], indptr)
+
+class NumberedFeatures(Vocabulary):
+    """Those of files that number their features as they please."""
+
+    def new_encoder(self) -> None:
+        return None
+
+    def take(self, encoder: None, indices: np.ndarray) -> np.ndarray:
+        own, place = np.unique(indices, return_inverse=True)
+        return self.numbered(own.tolist())[place]
+
+    def frequent(self) -> list[int]:
+        return sorted(self.numbers)
+
+    def encoder_of(self, kept: list[int]) -> IndexEncoder:
+        encoder = IndexEncoder()
+        encoder.indices_ = np.array(kept, np.int64)
+        return encoder

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ..estimators.inputs.labels import stack_labels
 from ..estimators.inputs.sequences import needs_vectorizer, stack_sequences
+from ..features.tables import tidy_rows
 from ..persistence import save
 from ..structures.on_disk.arrays import GrowingArray, StoredArray
 from ..structures.on_disk.sequences import (
@@ -32,7 +33,7 @@ from ..structures.on_disk.sequences import (
     written_classes,
 )
 from ..structures.rows import is_dense
-from .vocabulary import BatchEncoder, Vocabulary
+from .vocabulary import NamedFeatures, NumberedFeatures, Vocabulary
 
 AT_ONCE = 1 << 20  # numbers that are read back together
 
@@ -50,7 +51,10 @@ class SequenceWriter:
     min_count : int, default=1
         Of feature dicts: features with fewer occurrences have no column.
     encoder : encoder or None, default=None
-        A fitted encoder that made the rows, to be kept with them; models learned from them do not need it.
+        A fitted encoder that made the rows, to be kept with them.
+    numbered : bool, default=False
+        Whether columns of sparse rows are numbers of features as a file has them, so that batches may differ in width;
+        those that occur get columns.
 
     Examples
     --------
@@ -65,21 +69,23 @@ class SequenceWriter:
     2 3 ['w=a', 'w=cat', 'w=the']
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, min_count: int = 1, encoder: Any = None):
+    def __init__(
+        self, folder: str | os.PathLike[str], *, min_count: int = 1, encoder: Any = None, numbered: bool = False
+    ):
         self.target = Path(os.path.abspath(folder))
         if self.target.exists():
             raise FileExistsError(f"{os.fspath(folder)!r} is there already: delete it, or give another folder")
         self.folder = self.target.with_name(f".{self.target.name}.{uuid.uuid4().hex}")
         self.folder.mkdir()
-        self.min_count, self.encoder = min_count, encoder
+        self.encoder = encoder
         self.files: dict[str, GrowingArray] = {}
         self.labels: dict[Any, int] = {}  # numbers by when they came
         self.label_kinds: set[np.dtype] = set()
-        self.vocabulary: Vocabulary | None = None  # of feature dicts
+        self.named = NamedFeatures(min_count)  # of feature dicts
+        self.vocabulary: Vocabulary | None = NumberedFeatures() if numbered else None
         self.n = self.longest = 0
         self.n_features: int | None = None
-        self.is_sparse = self.is_named = False
-        self.ones = True
+        self.is_sparse, self.ones = numbered, True
 
     def __enter__(self) -> Self:
         return self
@@ -103,18 +109,19 @@ class SequenceWriter:
             The lengths of the sequences of a stacked X.
         """
         named = needs_vectorizer(X)
-        if self.n and named != self.is_named:
+        if not self.n and named and self.vocabulary is None:
+            self.vocabulary = self.named
+        if named != (self.vocabulary is self.named):
             raise ValueError("X holds feature dicts in some batches and numbers in others: give all the same way")
-        vectorizer = BatchEncoder() if named else None
+        vectorizer = None if self.vocabulary is None else self.vocabulary.new_encoder()
         given = stack_sequences(X, lengths, vectorizer=vectorizer).as_matrix()
         labels = stack_labels(y, given.offsets)
         self._check_labels(labels)
         rows: Any = given.rows
         if not self.n:
-            self.is_named, self.vocabulary = named, Vocabulary(self.min_count) if named else None
-            self.is_sparse = sp.issparse(rows) or not is_dense(rows)
+            self.is_sparse = self.is_sparse or sp.issparse(rows) or not is_dense(rows)
             self._open(rows.shape[1])
-        elif not named and rows.shape[1] != self.n_features:
+        elif self.vocabulary is None and rows.shape[1] != self.n_features:
             raise ValueError(f"X has {rows.shape[1]} features, but the batches before have {self.n_features}")
         self._add_rows(rows, vectorizer)
         numbers = [self.labels.setdefault(label, len(self.labels)) for label in labels.tolist()]
@@ -162,7 +169,7 @@ class SequenceWriter:
         matrix = sp.csr_matrix(rows)
         indices = matrix.indices
         if self.vocabulary is not None:
-            indices = self.vocabulary.numbers(vectorizer, indices)
+            indices = self.vocabulary.take(vectorizer, indices)
         self.files[INDPTR].add(self.files[INDICES].n_rows + matrix.indptr[1:].astype(np.int64))
         self.files[INDICES].add(indices)
         self.files[DATA].add(matrix.data)
@@ -247,12 +254,13 @@ class SequenceWriter:
             fits = max(1, int(np.searchsorted(indptr, indptr[0] + AT_ONCE, side="right")) - 1)
             indptr = indptr[: fits + 1]
             low, high = int(indptr[0]), int(indptr[-1])
-            found = vocabulary.tidy(columns[indices.read(low, high)], data.read(low, high), indptr - low)
-            made[INDPTR].add(made[INDICES].n_rows + found.indptr[1:])
-            made[INDICES].add(found.indices)
-            made[DATA].add(found.data)
+            own, values, indptr = columns[indices.read(low, high)], data.read(low, high), indptr - low
             first += len(indptr) - 1
+            size = tidy_rows(own, values, indptr)
+            made[INDPTR].add(made[INDICES].n_rows + indptr[1:])
+            made[INDICES].add(own[:size])
+            made[DATA].add(values[:size])
         for name, file in made.items():
             file.close()
             self.files[name] = self._take_place(file, name)
-        return encoder, len(encoder.feature_names_)
+        return encoder, int(columns.max()) + 1
