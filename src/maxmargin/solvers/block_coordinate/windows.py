@@ -16,7 +16,7 @@ import numpy as np
 from ..._compile import runs_compiled
 from ..._sums import dot
 from ...structures.on_disk.sequences import even_ranges
-from ...structures.verbs import new_blocks
+from ...structures.verbs import bytes_of, new_blocks
 from ..box import clip_all, released
 from ..engine import COMPILED_CHUNK, State
 from ..objective import Certified, DualPoint
@@ -46,6 +46,10 @@ class Window:
     averaging: Any
     changed: bool = False  # since it was read
 
+    @property
+    def n_bytes(self) -> int:
+        return bytes_of((self.problem, self.blocks, self.memory, self.averaging))
+
 
 class WindowsEngine(BlockEngine):
     """Steps on blocks of windows; see :class:`.BlockEngine`."""
@@ -66,6 +70,7 @@ class WindowsEngine(BlockEngine):
         assert isinstance(parts.sampling, Ranges)  # else the solver would have asked for samples in memory
         self.n_jobs, self.cache = n_jobs, cache
         self.ranges, self.opened = parts.sampling, dict[int, Window]()  # the one used last comes last
+        self.sizes: dict[int, int] = {}  # bytes of windows that were in memory
 
     @property
     def chunk(self) -> int:
@@ -162,15 +167,24 @@ class WindowsEngine(BlockEngine):
         return replace(self.cache, max_bytes=most if given is None else min(given / len(self.cuts), most))
 
     def enter(self, number: int) -> None:
-        """The steps go on to a window; where it needs room, the one that was not used for longest makes it."""
+        """The steps go on to a window."""
         self.put_back()
         window = self.opened.pop(number, None)
-        if window is None:
-            while len(self.opened) >= self.ranges.together:
-                self.write(self.opened.pop(next(iter(self.opened))))
-            window = self.new_window(number)
-        self.window = self.opened[number] = window
-        self.blocks, self.memory, self.averaging = window.blocks, window.memory, window.averaging
+        self.make_way(self.sizes.get(number, self.room / SPARE) if window is None else window.n_bytes)
+        self.window = self.opened[number] = self.new_window(number) if window is None else window
+        self.blocks, self.memory, self.averaging = self.window.blocks, self.window.memory, self.window.averaging
+
+    def make_way(self, wanted: float) -> None:
+        """Windows that were not used for longest leave, until there is room for one of so many bytes.
+
+        Windows grow with the outputs and the pairs of labels that get mass: then fewer are in memory at a time.
+        """
+        room = self.ranges.together * self.room / SPARE - wanted
+        sizes = {number: window.n_bytes for number, window in self.opened.items()}
+        while self.opened and (len(self.opened) >= self.ranges.together or sum(sizes.values()) > room):
+            window = self.opened.pop(next(iter(self.opened)))
+            self.sizes[window.number] = sizes.pop(window.number)
+            self.write(window)
 
     def put_back(self) -> None:
         """What the steps changed belongs to the window that they were on."""
