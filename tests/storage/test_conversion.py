@@ -31,9 +31,9 @@ def written(tmp_path, text, name="train.txt"):
 
 
 def same(samples, rows, y):
-    assert np.array_equal(samples.rows(0, len(samples)).toarray(), sp.vstack(rows).toarray())
+    assert np.array_equal(samples.rows((0, len(samples))).toarray(), sp.vstack(rows).toarray())
     labels = [label for one in y for label in one]
-    assert samples.classes[samples.codes(0, len(samples))].tolist() == labels
+    assert samples.classes[samples.codes((0, len(samples)))].tolist() == labels
 
 
 @pytest.mark.parametrize("min_count", [1, 2])
@@ -111,7 +111,7 @@ def test_features_of_transitions_are_refused(tmp_path):
 def test_batches_may_come_from_a_generator(tmp_path):
     X, y = sequences()
     write_samples(tmp_path / "samples", (([x], [labels]) for x, labels in zip(X, y, strict=True)))
-    assert np.array_equal(open_samples(tmp_path / "samples").rows(0, len(X)), np.concatenate(X))
+    assert np.array_equal(open_samples(tmp_path / "samples").rows((0, len(X))), np.concatenate(X))
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ def test_rows_and_labels_are_those_that_were_given(tmp_path, make):
     samples, given = stored(tmp_path, X, y), stack_sequences(X)
     assert samples.classes.tolist() == LABELS and len(samples) == 20
     assert np.array_equal(samples.offsets, given.offsets)
-    rows, matrix = samples.rows(3, 9), given.rows[given.offsets[3] : given.offsets[9]]
+    rows, matrix = samples.rows((3, 9)), given.rows[given.offsets[3] : given.offsets[9]]
     assert abs(rows - matrix).max() == 0.0 and sp.issparse(rows) == sp.issparse(matrix)
-    assert [LABELS[k] for k in samples.codes(3, 9)] == list(chain.from_iterable(y[3:9]))
+    assert [LABELS[k] for k in samples.codes((3, 9))] == list(chain.from_iterable(y[3:9]))
 
 
 def test_batches_give_all_samples_again(tmp_path):
@@ -50,14 +50,14 @@ def test_feature_dicts_get_the_columns_of_one_encoder(tmp_path, batch, min_count
     rows = sp.vstack(encoder.fit_transform(TOKENS))
     assert samples.encoder.feature_names_ == encoder.feature_names_
     assert samples.encoder._oddly_named == encoder._oddly_named
-    assert np.array_equal(samples.rows(0, 3).toarray(), rows.toarray())
+    assert np.array_equal(samples.rows((0, 3)).toarray(), rows.toarray())
 
 
 def test_values_that_are_all_1_take_no_room(tmp_path):
     X = [sp.csr_matrix(np.eye(3))] * 2
     samples = stored(tmp_path, X, [[1, 2, 3]] * 2)
     assert not (samples.folder / "data.npy").exists() and samples.classes.dtype == np.int64
-    assert np.array_equal(samples.rows(0, 2).toarray(), np.vstack([np.eye(3)] * 2))
+    assert np.array_equal(samples.rows((0, 2)).toarray(), np.vstack([np.eye(3)] * 2))
 
 
 def test_arrays_are_plain_npy_files(tmp_path):
@@ -133,8 +133,8 @@ def test_damaged_files_are_refused(tmp_path, name, at, value, message):
     change(folder / name, at, value)
     with pytest.raises(StorageError, match=message):
         samples = open_samples(folder)
-        samples.rows(0, len(samples))
-        samples.codes(0, len(samples))
+        samples.rows((0, len(samples)))
+        samples.codes((0, len(samples)))
 
 
 def test_files_that_are_cut_off_are_refused(tmp_path):

@@ -87,7 +87,7 @@ def score_stored(score: Callable[..., float], samples: StoredSequences, sample_w
 
 def _checked_mask(estimator: Any, samples: StoredSequences) -> TransitionMask:
     for first, last in samples.parts():
-        offsets, codes = samples.offsets[first : last + 1] - samples.offsets[first], samples.codes(first, last)
+        offsets, codes = samples.offsets[first : last + 1] - samples.offsets[first], samples.codes((first, last))
         mask = read_transition_mask(estimator.transition_mask, samples.classes, codes, offsets, np.arange(first, last))
     return mask
 
@@ -96,7 +96,7 @@ def _label_sums(samples: StoredSequences, weight: np.ndarray) -> tuple[np.ndarra
     """Of each label the weights of positions that have it, and their shares in the length of their sequences."""
     sums, shares, lengths = *np.zeros((2, len(samples.classes))), np.diff(samples.offsets)
     for first, last in samples.parts():
-        codes, own = samples.codes(first, last), lengths[first:last]
+        codes, own = samples.codes((first, last)), lengths[first:last]
         sums += np.bincount(codes, np.repeat(weight[first:last], own), len(sums))
         shares += np.bincount(codes, np.repeat(weight[first:last] / own, own), len(sums))
     return sums, shares
@@ -107,9 +107,9 @@ def _spread_of(samples: StoredSequences, weight: np.ndarray) -> Spread:
     lengths = np.diff(samples.offsets)
     total, mean, variance = float(weight @ lengths), np.zeros(samples.n_features), 0.0
     for part in samples.parts():
-        mean += samples.rows(*part).T @ _shares(weight, lengths, part, total)
+        mean += samples.rows(part).T @ _shares(weight, lengths, part, total)
     for part in samples.parts():
-        variance += deviation(samples.rows(*part), _shares(weight, lengths, part, total), mean)
+        variance += deviation(samples.rows(part), _shares(weight, lengths, part, total), mean)
     return Spread(mean, variance)
 
 

@@ -228,7 +228,7 @@ class SequenceWriter:
         stored = StoredArray(old.path, old.dtype, (old.n_rows,))
         made = GrowingArray(self.folder / f"new-{name}", old.dtype)
         for first in range(0, old.n_rows, AT_ONCE):
-            made.add(change(stored.read(first, min(first + AT_ONCE, old.n_rows))))
+            made.add(change(stored.read((first, min(first + AT_ONCE, old.n_rows)))))
         made.close()
         self.files[name] = self._take_place(made, name)
 
@@ -250,11 +250,11 @@ class SequenceWriter:
         made[INDPTR].add(np.zeros(1, np.int64))
         first = 0
         while first < n_positions:
-            indptr = ends.read(first, min(first + AT_ONCE // 8, n_positions) + 1)
+            indptr = ends.read((first, min(first + AT_ONCE // 8, n_positions) + 1))
             fits = max(1, int(np.searchsorted(indptr, indptr[0] + AT_ONCE, side="right")) - 1)
             indptr = indptr[: fits + 1]
             low, high = int(indptr[0]), int(indptr[-1])
-            own, values, indptr = columns[indices.read(low, high)], data.read(low, high), indptr - low
+            own, values, indptr = columns[indices.read((low, high))], data.read((low, high)), indptr - low
             first += len(indptr) - 1
             size = tidy_rows(own, values, indptr)
             made[INDPTR].add(made[INDICES].n_rows + indptr[1:])

@@ -149,7 +149,7 @@ class Ranges(Sampling):
         Samples of a range. None: what fits into memory of samples on disk, and all of those in memory.
     together : int, default=4
         Ranges that are in memory at a time.
-    bursts : int, default=4
+    bursts : int, default=16
         So often steps come back to a range before others take its place.
 
     Examples
@@ -164,7 +164,7 @@ class Ranges(Sampling):
 
     size: int | None = None
     together: int = 4
-    bursts: int = 4
+    bursts: int = 16
 
     def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
         size = n if self.size is None else check_count("size", self.size)

@@ -92,11 +92,18 @@ class StoredArray:
         if size != HEADER + self.width * shape[0] * self.dtype.itemsize:
             raise StorageError(f"{path} has {size} bytes, which are not those of its array: it is cut off")
 
-    def read(self, first: int, last: int) -> np.ndarray:
-        """Rows from `first` up to `last`."""
-        count, at = (last - first) * self.width, HEADER + first * self.width * self.dtype.itemsize
-        values = np.fromfile(self.path, self.dtype, count, offset=at)
-        if len(values) != count:
-            raise StorageError(f"{self.path} became shorter while it was read")
-        native = values.astype(self.dtype.newbyteorder("="), copy=False)
-        return native.reshape(last - first, *self.shape[1:])
+    def read(self, *ranges: tuple[int, int]) -> np.ndarray:
+        """Rows from a first one up to a last one, range after range."""
+        n_rows = sum(last - first for first, last in ranges)
+        values = np.empty(n_rows * self.width, self.dtype)
+        target, row, at = memoryview(values.view(np.uint8)), self.width * self.dtype.itemsize, 0
+        with open(self.path, "rb", buffering=0) as file:
+            for first, last in ranges:
+                file.seek(HEADER + first * row)
+                end = at + (last - first) * row
+                while at < end:
+                    n_read = file.readinto(target[at:end])
+                    if not n_read:
+                        raise StorageError(f"{self.path} became shorter while it was read")
+                    at += n_read
+        return values.astype(self.dtype.newbyteorder("="), copy=False).reshape(n_rows, *self.shape[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -135,7 +135,7 @@ class StoredSequences:
         ends = np.empty(len(self.offsets), np.int64)
         for first, last in even_ranges(8 * lengths, BATCH * self.limit):
             places = self.offsets[first : last + 1]
-            ends[first : last + 1] = self._indptr.read(int(places[0]), int(places[-1]) + 1)[places - places[0]]
+            ends[first : last + 1] = self._indptr.read((int(places[0]), int(places[-1]) + 1))[places - places[0]]
         if np.any(np.diff(ends) < 0):
             raise StorageError(f"{self._indptr.path} is damaged: ends of rows must rise")
         return np.diff(ends)
@@ -145,36 +145,42 @@ class StoredSequences:
         """(n,) what the rows of each sequence take in memory."""
         return 12 * self.n_stored + 8 * np.diff(self.offsets) if self.is_sparse else 8 * self.n_stored
 
-    def rows(self, first: int, last: int) -> np.ndarray | sp.csr_matrix:
-        """The features of sequences from `first` up to `last`, under each other."""
-        begin, end = int(self.offsets[first]), int(self.offsets[last])
+    def rows(self, *ranges: tuple[int, int]) -> np.ndarray | sp.csr_matrix:
+        """The features of sequences from a first one up to a last one, range after range, under each other."""
         if not self.is_sparse:
-            return self._values.read(begin, end)
-        data, indices, indptr = self.csr(first, last)
-        matrix = sp.csr_matrix((data, indices, indptr), shape=(end - begin, self.n_features))
+            return self._values.read(*self.positions(ranges))
+        data, indices, indptr = self.csr(*ranges)
+        matrix = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, self.n_features))
         matrix.has_canonical_format = True
         matrix.indptr = indptr  # scipy gives both index arrays the same dtype
         return matrix
 
-    def csr(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def csr(self, *ranges: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The arrays of sparse rows, looked at: an index out of range would crash compiled code."""
-        begin, end = int(self.offsets[first]), int(self.offsets[last])
-        indptr = self._indptr.read(begin, end + 1)
-        low, high = int(indptr[0]), int(indptr[-1])
-        if np.any(np.diff(indptr) < 0) or not 0 <= low <= high <= self.header.n_stored:
+        positions = self.positions(ranges)
+        ends = self._indptr.read(*((begin, end + 1) for begin, end in positions))
+        first = starts_of(np.array([end + 1 - begin for begin, end in positions]))
+        low, high = ends[first[:-1]], ends[first[1:] - 1]
+        counts = np.delete(np.diff(ends), first[1:-1] - 1)  # not between two ranges
+        if np.any(counts < 0) or low.min() < 0 or high.max() > self.header.n_stored:
             raise StorageError(f"{self._indptr.path} is damaged: ends of rows must rise")
-        indices = self._indices.read(low, high)
+        stored = list(zip(low.tolist(), high.tolist(), strict=True))
+        indices = self._indices.read(*stored)
         if len(indices) and not (indices.min() >= 0 and indices.max() < self.n_features):
             raise StorageError(f"{self._indices.path} is damaged: it holds columns that are not there")
-        data = np.ones(high - low) if self._data is None else self._data.read(low, high)
-        return data, indices, indptr - low
+        data = np.ones(len(indices)) if self._data is None else self._data.read(*stored)
+        return data, indices, starts_of(counts)
 
-    def codes(self, first: int, last: int) -> np.ndarray:
-        """The labels of sequences from `first` up to `last`, as numbers among the classes."""
-        found = self._labels.read(int(self.offsets[first]), int(self.offsets[last]))
+    def codes(self, *ranges: tuple[int, int]) -> np.ndarray:
+        """The labels of sequences, range after range, as numbers among the classes."""
+        found = self._labels.read(*self.positions(ranges))
         if len(found) and not (found.min() >= 0 and found.max() < len(self.classes)):
             raise StorageError(f"{self._labels.path} is damaged: it holds labels that are not there")
         return found
+
+    def positions(self, ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Where the positions of ranges of sequences begin and end."""
+        return [(int(self.offsets[first]), int(self.offsets[last])) for first, last in ranges]
 
     def batches(self) -> Iterator[tuple[list[Any], list[np.ndarray]]]:
         """Sequences as lists of matrices and of labels, so many at a time that an eighth of the limit has to do.
@@ -186,7 +192,7 @@ class StoredSequences:
         """
         for first, last in self.parts():
             cuts = self.offsets[first + 1 : last] - self.offsets[first]
-            rows, labels = self.rows(first, last), self.classes[self.codes(first, last)]
+            rows, labels = self.rows((first, last)), self.classes[self.codes((first, last))]
             bounds = [0, *cuts.tolist(), len(labels)]
             yield [rows[a:b] for a, b in pairwise(bounds)], np.split(labels, cuts)
 
@@ -195,7 +201,7 @@ class StoredSequences:
         return even_ranges(self.row_bytes + 16 * np.diff(self.offsets), BATCH * self.limit)
 
     def _read_starts(self, name: str, count: int, last: int) -> np.ndarray:
-        starts = StoredArray(self.folder / name, np.int64, (count + 1,)).read(0, count + 1)
+        starts = StoredArray(self.folder / name, np.int64, (count + 1,)).read((0, count + 1))
         if starts[0] != 0 or starts[-1] != last:
             raise StorageError(f"{self.folder / name} is damaged: it does not go from 0 to {last}")
         return starts
