@@ -34,7 +34,8 @@ def test_the_problem_is_that_of_samples_in_memory(tmp_path, make, parameters):
 
 
 @pytest.mark.parametrize("solver", ["fw", "pairwise", "averaged", "auto"])
-def test_windows_lead_to_the_same_optimum(tmp_path, solver):
+def test_windows_lead_to_the_same_optimum(tmp_path, monkeypatch, solver):
+    monkeypatch.setattr("maxmargin.structures.on_disk.chains.RUN_BYTES", 500)
     X, y = sequences()
     samples = stored(tmp_path, X, y, memory_limit=SMALL)
     assert n_windows(samples) > 4
@@ -55,6 +56,24 @@ def test_windows_lead_to_the_same_optimum(tmp_path, solver):
 
 def flat(model):
     return model._weights.laid_out(model._weights.layout)
+
+
+def test_windows_are_runs_from_all_over_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("maxmargin.structures.on_disk.chains.RUN_BYTES", 500)
+    X, y = sparse_sequences(length=None)
+    weight = np.linspace(1.0, 3.0, len(X))
+    ours = ChainSVM(lam=0.1).encode(stored(tmp_path, X, y), None, sample_weight=weight).problem
+    places = ours.places
+    assert sorted(places.tolist()) == list(range(len(X))) != places.tolist()
+    assert 2 < np.sum(np.diff(places) == 1) < len(X) - 4
+    some = places[5:17]
+    theirs = ChainSVM(lam=0.1).encode([X[i] for i in some], [y[i] for i in some], sample_weight=weight[some]).problem
+    window = ours.window(5, 17)
+    for name in ("labels", "loss_scale", "gram", "gram_offsets"):
+        assert np.allclose(getattr(window, name), getattr(theirs, name)), name
+    assert np.allclose(window.weight / window.weight.sum(), theirs.weight)
+    for mine, other in zip(window.sites.rows, theirs.sites.rows, strict=True):
+        assert np.array_equal(mine, other)
 
 
 @pytest.mark.parametrize("averaging", [None, "weighted"])

@@ -141,7 +141,7 @@ class Ranges(Sampling):
     """Each pass visits every block once, a few ranges of the samples at a time: those that are in memory.
 
     Ranges come in a new order each pass. So many of them `together` are cut into `bursts`, each in a new order, which
-    mix: one range after the other would take up to twice the passes, and always the same order of ranges more.
+    mix: one range after the other would take more passes, and always the same order of ranges twice as many.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Ranges(Sampling):
     --------
     >>> import numpy as np
     >>> from maxmargin.solvers import BlockFrankWolfe, Ranges
-    >>> Ranges(size=3, together=1).draw(np.random.default_rng(0), 6).tolist()
+    >>> Ranges(size=3, together=1, bursts=1).draw(np.random.default_rng(0), 6).tolist()
     [1, 0, 2, 4, 5, 3]
     >>> BlockFrankWolfe(sampling=Ranges())  # sampling="ranges" means the same
     BlockFrankWolfe(sampling=Ranges())
