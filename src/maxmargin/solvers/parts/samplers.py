@@ -157,7 +157,7 @@ class Ranges(Sampling):
     >>> import numpy as np
     >>> from maxmargin.solvers import BlockFrankWolfe, Ranges
     >>> Ranges(size=3, together=1, bursts=1).draw(np.random.default_rng(0), 6).tolist()
-    [1, 0, 2, 4, 5, 3]
+    [2, 0, 1, 5, 4, 3]
     >>> BlockFrankWolfe(sampling=Ranges())  # sampling="ranges" means the same
     BlockFrankWolfe(sampling=Ranges())
     """
