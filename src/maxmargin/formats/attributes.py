@@ -91,9 +91,9 @@ def iterate_attributes(source: Source) -> Iterator[AttributeFile]:
     source : path-like or binary file
         The file, which may be gzipped; "-" is standard input.
 
-    Yields
-    ------
-    file : AttributeFile
+    Returns
+    -------
+    files : iterator of AttributeFile
         Whole sentences.
 
     Examples

@@ -187,9 +187,9 @@ def iterate_columns(
     comments : bool, default=False
         Whether lines that start with ``#`` are comments.
 
-    Yields
-    ------
-    sentences : TokenColumns
+    Returns
+    -------
+    sentences : iterator of TokenColumns
         Whole sentences; strings have codes of their own each time.
 
     Examples

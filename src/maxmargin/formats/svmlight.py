@@ -102,9 +102,9 @@ def iterate_svmhmm(source: Source) -> Iterator[NumberedFile]:
     source : path-like or binary file
         The file, which may be gzipped; "-" is standard input.
 
-    Yields
-    ------
-    file : NumberedFile
+    Returns
+    -------
+    files : iterator of NumberedFile
         Whole sequences; matrices are as wide as these need.
 
     Examples

@@ -96,7 +96,7 @@ class StoredArray:
         """Rows from a first one up to a last one, range after range."""
         n_rows = sum(last - first for first, last in ranges)
         values = np.empty(n_rows * self.width, self.dtype)
-        target, row, at = memoryview(values.view(np.uint8)), self.width * self.dtype.itemsize, 0
+        target, row, at = values.view(np.uint8).data, self.width * self.dtype.itemsize, 0
         with open(self.path, "rb", buffering=0) as file:
             for first, last in ranges:
                 file.seek(HEADER + first * row)

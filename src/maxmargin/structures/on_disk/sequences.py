@@ -185,10 +185,10 @@ class StoredSequences:
     def batches(self) -> Iterator[tuple[list[Any], list[np.ndarray]]]:
         """Sequences as lists of matrices and of labels, so many at a time that an eighth of the limit has to do.
 
-        Yields
-        ------
-        X : list of arrays or CSR matrices of shape (T, F)
-        y : list of arrays of shape (T,)
+        Returns
+        -------
+        batches : iterator of tuples (X, y)
+            Lists of arrays or CSR matrices of shape (T, F), and of arrays of shape (T,).
         """
         for first, last in self.parts():
             cuts = self.offsets[first + 1 : last] - self.offsets[first]
