@@ -45,9 +45,9 @@ def test_windows_lead_to_the_same_optimum(tmp_path, monkeypatch, solver):
         "averaged": BlockFrankWolfe("ranges", "weighted"),
         "auto": "auto",
     }[solver]
-    model = ChainSVM(lam=0.1, solver=given, tol=0.01, random_state=0).fit(samples)
+    model = ChainSVM(lam=0.1, solver=given, tol=0.02, random_state=0).fit(samples)
     exact = ChainSVM(lam=0.1, tol=1e-4, random_state=0).fit(X, y)
-    assert model.status_ == "converged" and model.gap_ <= 0.01
+    assert model.status_ == "converged" and model.gap_ <= 0.02
     assert model.dual_ <= exact.primal_ and model.primal_ >= exact.dual_
     primal = ChainSVM(lam=0.1).encode(X, y).problem
     hinge = BlockFrankWolfe().start(primal, 0.1, None, 0, None).hinge_loss(flat(model))
@@ -102,6 +102,20 @@ def test_predictions_and_scores_are_those_of_all_samples(tmp_path):
     assert [one.tolist() for one in model.predict(samples)] == [one.tolist() for one in model.predict(X)]
     weight = np.arange(len(X), dtype=float)
     assert model.score(samples, sample_weight=weight) == pytest.approx(model.score(X, y, weight))
+
+
+def test_other_questions_are_asked_batch_by_batch(tmp_path):
+    X, y = sequences()
+    samples, model = stored(tmp_path, X, y), ChainSVM(random_state=0).fit(X, y)
+    with pytest.raises(TypeError, match=r"samples\.batches\(\)"):
+        model.decision_function(samples)
+
+
+def test_threads_change_nothing(tmp_path):
+    X, y = sequences()
+    samples = stored(tmp_path, X, y, memory_limit=SMALL)
+    one, two = (ChainSVM(lam=0.1, tol=0.05, random_state=5, n_jobs=n_jobs).fit(samples) for n_jobs in (1, 2))
+    assert np.array_equal(flat(one), flat(two)) and one.gap_ == two.gap_
 
 
 def test_feature_dicts_can_be_predicted_afterwards(tmp_path):

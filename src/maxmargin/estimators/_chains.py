@@ -214,6 +214,8 @@ class ChainLabeling(LabelingEstimator):
 
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         self._check_fitted()
+        if isinstance(X, StoredSequences):
+            raise TypeError("samples on disk are for fit, predict and score: else take X of samples.batches()")
         features, edge_features = split_chains(X)
         if not (isinstance(features, (list, tuple)) and not features):  # nothing comes with nothing
             self._check_edge_features(edge_features)
