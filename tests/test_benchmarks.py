@@ -310,3 +310,23 @@ def test_killed_runs_go_on(kind, interpreted, tmp_path):
     interruptions = importlib.import_module("benchmarks.interruptions")
     solve = interruptions.solves(interruptions.make_problem(5, 3, 4), passes=60, eps=0.5)[kind]
     assert interruptions.kill_often(solve, tmp_path, 4, np.random.default_rng(0)) == (0, 0, 0)
+
+
+def test_data_larger_than_memory(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT)
+    memory = importlib.import_module("benchmarks.scale.memory")
+    folder = str(tmp_path / "samples")
+    memory.write(folder, "sparse", 3e5)
+    for task, limit in {"disk": 2.5e7, "memory": 1e9}.items():
+        memory.child(task, folder, "sparse", limit, 1.0)
+    assert capsys.readouterr().out.count('"peak"') == 2
+
+
+@needs_data
+def test_passes_of_windows(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT)
+    memory = importlib.import_module("benchmarks.scale.memory")
+    monkeypatch.setitem(memory.FETCHERS, "OCR-small", lambda: sliced(datasets.fetch_ocr, 30)("small"))
+    monkeypatch.setattr(memory, "GOAL", 0.05)
+    bars = list(memory.passes_of_windows("OCR-small", 2e6, (100.0,)))
+    assert all(BAR.match(str(bar)) for bar in bars) and "from disk" in capsys.readouterr().out

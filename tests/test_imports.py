@@ -33,8 +33,10 @@ MAY_IMPORT = {
         "metrics",
         "plotting",
         "persistence",
+        "storage",
         "maxmargin",
     },
+    "storage": NEUTRAL | {"estimators", "structures", "features", "formats", "persistence"},
     "__main__": {"cli"},
     # leaves
     "datasets": {"features", "formats"},

@@ -1,6 +1,6 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
-from . import datasets, formats, metrics, persistence, solvers, structures
+from . import datasets, formats, metrics, persistence, solvers, storage, structures
 from .compilation import compile_models
 from .estimators import (
     Bipartite,
@@ -62,5 +62,6 @@ __all__ = [
     "persistence",
     "regularization_path",
     "solvers",
+    "storage",
     "structures",
 ]

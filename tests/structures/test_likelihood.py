@@ -132,7 +132,7 @@ def test_is_a_problem_of_its_own():
     assert fingerprint(problem) == fingerprint(LogLoss(base)) != fingerprint(base)
     for twin in (copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))):
         assert type(twin) is LogLoss and fingerprint(twin) == fingerprint(problem)
-    assert offers(problem) == {Need.LOG_LOSS, Need.BOUNDS, Need.WEIGHTS}
+    assert offers(problem) == {Need.IN_MEMORY, Need.LOG_LOSS, Need.BOUNDS, Need.WEIGHTS}
     assert type(make_log_loss(base)) is LogLoss
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from . import compile, demo, evaluate, fit, inspect, path, predict
+from . import compile, convert, demo, evaluate, fit, inspect, path, predict
 from .messages import BROKEN_PIPE, FAILURE, INTERRUPTED, USAGE_ERROR, UsageError, fail, note
 
-COMMANDS = (fit, predict, evaluate, path, inspect, demo, compile)
+COMMANDS = (fit, predict, evaluate, path, convert, inspect, demo, compile)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

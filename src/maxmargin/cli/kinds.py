@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .. import storage
 from ..estimators import ChainCRF, ChainSVM, MulticlassSVM, MultilabelSVM
 from ..features import DictEncoder, IndexEncoder, TemplateEncoder
 from ..features.templates import read_templates
@@ -79,6 +80,10 @@ class Kind(ABC):
         """Read a file to predict; labels may be missing where the format lets them."""
         return self.read(source, arguments)
 
+    def store(self, files: list[str], arguments: argparse.Namespace) -> None:
+        """Write files to a folder, piece by piece."""
+        raise UsageError(f"folders hold sequences, not what --format {self.name} stands for: give the file to fit")
+
     def beginnings(self, data: Data) -> Iterator[tuple[list[str], list[str]]]:
         """For every sample: lines before it, and what its lines start with before the label."""
         lengths = [len(labels) for labels in data.y] if self.is_sequential else [1] * len(data.y)
@@ -103,10 +108,22 @@ class Columns(Kind):
             raise UsageError("--template and --features exclude each other")
 
     def encoder(self, arguments: argparse.Namespace, data: Data) -> TemplateEncoder:
-        templates = arguments.features or "full"
-        if arguments.template is not None:
-            templates = read_templates(arguments.template, len(data.X.columns))
-        return TemplateEncoder(templates, **given(min_count=arguments.min_count))
+        return TemplateEncoder(self.templates(arguments, len(data.X.columns)), **given(min_count=arguments.min_count))
+
+    def templates(self, arguments: argparse.Namespace, n_columns: int | None = None) -> Any:
+        """As `TemplateEncoder` takes them."""
+        if arguments.template is None:
+            return arguments.features or "full"
+        return read_templates(arguments.template, n_columns)
+
+    def store(self, files: list[str], arguments: argparse.Namespace) -> None:
+        storage.convert_columns(
+            files,
+            arguments.output,
+            templates=self.templates(arguments),
+            comments=arguments.comments,
+            **given(min_count=arguments.min_count),
+        )
 
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
         sentences = read_columns(source, comments=arguments.comments)
@@ -146,6 +163,9 @@ class Attributes(Kind):
     def encoder(self, arguments: argparse.Namespace, data: Data) -> DictEncoder:
         return DictEncoder(**given(min_count=arguments.min_count))
 
+    def store(self, files: list[str], arguments: argparse.Namespace) -> None:
+        storage.convert_attributes(files, arguments.output, **given(min_count=arguments.min_count))
+
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
         file = read_attributes(source)
         return Data(file.X, file.y, sizes(len(file.y), sum(map(len, file.y))))
@@ -167,6 +187,9 @@ class Sequences(Numbered):
     """SVM^hmm's files."""
 
     name, models = "svmhmm", {"svm": ChainSVM, "crf": ChainCRF}
+
+    def store(self, files: list[str], arguments: argparse.Namespace) -> None:
+        storage.convert_svmhmm(files, arguments.output)
 
     def read(self, source: str, arguments: argparse.Namespace) -> Data:
         file = read_svmhmm(source)
@@ -221,6 +244,14 @@ def kind_of(encoder: Any, model: Any) -> Kind | None:
     """The kind of files that a fitted model is for."""
     kinds = (KINDS[name] for name in ENCODERS.get(type(encoder), ()))
     return next((kind for kind in kinds if type(model) in kind.models.values()), None)
+
+
+def kind_of_folder(samples: Any) -> Kind:
+    """The kind of files that a folder of samples was made of."""
+    kind = None if samples.encoder is None else kind_of(samples.encoder, ChainSVM())
+    if kind is None:
+        raise ValueError(f"{samples.folder}: it has no encoder of files: learn from it in Python, ChainSVM().fit(...)")
+    return kind
 
 
 def rows_of(data: Data, encoder: Any, source: str) -> Any:

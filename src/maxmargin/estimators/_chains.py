@@ -10,12 +10,14 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.metaestimators import available_if
 
 from ..structures.masks import TransitionMask
+from ..structures.on_disk import StoredSequences
 from ..structures.pairwise import PairwiseWeights, make_chain_problem, make_chains
 from ..structures.rows import count_weight_rows
 from ._decoding import Scored
 from ._encoded import Encoded
 from ._kernels import KernelFunction, kernel_rows, kernel_scores, settle_kernel, unpack_kernel
 from ._labeling import LabelingEstimator
+from ._on_disk import encode_stored, score_stored
 from ._partial import takes_parts
 from ._scaling import units_of_sites
 from ._weights import Learned, as_weights
@@ -72,16 +74,17 @@ class ChainLabeling(LabelingEstimator):
     _kernel: KernelFunction | None
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
         """Learn from sequences.
 
         Parameters
         ----------
         X : list of arrays or sparse matrices of shape (T, F)
             Or lists of T feature dicts each, or one stacked matrix with `lengths`. With features of transitions: a list
-            of tuples (features, edge_features), the latter of shape (T - 1, E), dense or sparse.
+            of tuples (features, edge_features), the latter of shape (T - 1, E), dense or sparse. Or samples on disk,
+            see ``docs/larger_than_memory.md``.
         y : list of T labels each
-            Strings or integers; or one flat array with a stacked X.
+            Strings or integers; or one flat array with a stacked X. Samples on disk have labels already: None.
         sample_weight : array of shape (n,) or None, default=None
             One weight a sample; an integer weight equals repetition, 0 removal.
         lengths : array of int or None, default=None
@@ -119,8 +122,17 @@ class ChainLabeling(LabelingEstimator):
         -------
         self : estimator
         """
+        if isinstance(X, StoredSequences):
+            raise TypeError(
+                "partial_fit keeps all samples in memory, and these are on disk: write all, and fit to them"
+            )
         self._fit_part(X, y, classes, sample_weight=sample_weight, lengths=lengths)
         return self
+
+    def encode(self, X: Any, y: Any, *args: Any, **given: Any) -> Encoded:
+        if isinstance(X, StoredSequences):
+            return encode_stored(self, X, y, *args, **given)
+        return super().encode(X, y, *args, **given)
 
     def _read(
         self, X: Any, y: Any, classes: Any, first: Any, sample_weight: Any = None, lengths: Any = None
@@ -190,8 +202,20 @@ class ChainLabeling(LabelingEstimator):
         }
         return Encoded(self, self._posed(problem), units, fitted, unpack, l1=self._penalty)
 
+    def predict(self, X: Any, lengths: Any = None) -> Any:
+        if isinstance(X, StoredSequences):
+            return [labels for some, _ in X.batches() for labels in super(ChainLabeling, self).predict(some)]
+        return super().predict(X, lengths)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, lengths: Any = None) -> float:
+        if isinstance(X, StoredSequences):
+            return score_stored(super().score, X, sample_weight)
+        return super().score(X, y, sample_weight, lengths)
+
     def _lay_out(self, X: Any, lengths: Any = None) -> tuple[Scored, bool]:
         self._check_fitted()
+        if isinstance(X, StoredSequences):
+            raise TypeError("samples on disk are for fit, predict and score: else take X of samples.batches()")
         features, edge_features = split_chains(X)
         if not (isinstance(features, (list, tuple)) and not features):  # nothing comes with nothing
             self._check_edge_features(edge_features)

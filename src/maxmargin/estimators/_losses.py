@@ -31,6 +31,18 @@ class HingeLoss(LabelingEstimator):
         worst = mean_largest_loss(costs.max(axis=1)[codes], offsets, normalize, weight)
         return Losses(costs, normalize, worst, LAM_OF_ONE * float(np.average(lengths, weights=weight)))
 
+    def _losses_by_label(
+        self, classes: np.ndarray, sums: np.ndarray, shares: np.ndarray, weight: float, length: float
+    ) -> Losses:
+        """The same, given what is known of the positions of each label: their weights, and these over their lengths.
+
+        `weight` is the sum over samples, `length` their mean one.
+        """
+        normalize = normalizes(self)
+        costs = label_costs(self.cost_matrix, self.class_weight, classes, np.arange(len(classes)), sums)
+        worst = costs.max(axis=1) @ (shares if normalize else sums) / weight
+        return Losses(costs, normalize, float(worst), LAM_OF_ONE * length)
+
     def _posed(self, problem: Any) -> Any:
         return problem
 
@@ -42,6 +54,9 @@ class LogLikelihood(LabelingEstimator):
 
     def _losses(self, classes: np.ndarray, codes: np.ndarray, offsets: np.ndarray, weight: np.ndarray) -> Losses:
         return Losses(np.zeros((len(classes), len(classes))), False, 1.0, LAM_OF_LOG_LOSS)
+
+    def _losses_by_label(self, *known: Any) -> Losses:
+        raise TypeError("a log-loss needs all samples in memory, and these are on disk: take ChainSVM")
 
     def _posed(self, problem: Any) -> Any:
         return LogLoss(problem)

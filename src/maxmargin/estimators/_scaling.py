@@ -126,10 +126,10 @@ def spread_of(matrices: Sequence[Any], weights: Sequence[np.ndarray]) -> Spread:
         mean = np.zeros(matrices[0].shape[1])
         for matrix, share in zip(matrices, shares, strict=True):
             mean += matrix.T @ share
-        return Spread(mean, sum(map(_deviation, matrices, shares, [mean] * len(shares)), 0.0))
+        return Spread(mean, sum(map(deviation, matrices, shares, [mean] * len(shares)), 0.0))
 
 
-def _deviation(matrix: Any, share: np.ndarray, mean: np.ndarray) -> float:
+def deviation(matrix: Any, share: np.ndarray, mean: np.ndarray) -> float:
     """``sum_t share_t |x_t - mean|^2``."""
     if sp.issparse(matrix):  # zeros deviate by the mean itself
         stored = matrix.data * (matrix.data - 2.0 * mean[matrix.indices])
@@ -163,20 +163,36 @@ def settle_units(
 
     Where `scale` says no, features and losses stay as they are; the lam that then suits the features alone follows.
     """
-    scaled = wants_scaling(estimator)
-    if not scaled and estimator.lam is not None:
+    if not needs_spread(estimator):
+        return settled_units(estimator, None, lam, weight)
+    centers = center and all(isinstance(matrix, np.ndarray) for matrix in matrices) and is_dense(*matrices)
+    spread = spread_of(matrices, row_weights)
+    return settled_units(estimator, spread, lam, weight, loss=loss, center=centers, edges=edges)
+
+
+def needs_spread(estimator: Any) -> bool:
+    """Whether units or the rule for lam ask how far features lie apart."""
+    return wants_scaling(estimator) or estimator.lam is None
+
+
+def settled_units(
+    estimator: Any,
+    spread: Spread | None,
+    lam: float,
+    weight: np.ndarray,
+    *,
+    loss: float = 1.0,
+    center: bool = False,
+    edges: float = 1.0,
+) -> Units:
+    """The same, given where the rows lie, if anything asks for that."""
+    if spread is None:
         return Units(PLAIN, np.nan)
-    spread, loss = spread_of(matrices, row_weights), usable(loss)
-    features = usable(spread.width)
+    features, loss = usable(spread.width), usable(loss)
     lam = lam / effective_count(weight)
-    if not scaled:
+    if not wants_scaling(estimator):
         return Units(PLAIN, lam * features**2 / loss)
-    centered = (
-        center
-        and spread.width > 0.0
-        and all(isinstance(matrix, np.ndarray) for matrix in matrices)
-        and is_dense(*matrices)
-    )
+    centered = center and spread.width > 0.0
     return Units(Scaling(features, edges, loss, spread.mean if centered else None), lam)
 
 

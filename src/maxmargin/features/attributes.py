@@ -7,7 +7,7 @@ counting and look-up work on integers instead of building millions of strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -115,10 +115,28 @@ class AttributeEncoder:
     def learn(cls, templates: Sequence[Template], tokens: Tokens, min_count: int) -> Self:
         """The attributes that occur at least `min_count` times."""
         vocabularies = {name: column.values.tolist() for name, column in tokens.columns.items()}
+        return cls.learn_from(templates, vocabularies, lambda: [tokens], min_count)
+
+    @classmethod
+    def learn_from(
+        cls,
+        templates: Sequence[Template],
+        vocabularies: Mapping[str, Sequence[str]],
+        batches: Callable[[], Iterable[Tokens]],
+        min_count: int,
+    ) -> Self:
+        """The same of tokens that come in batches, as often as they are asked for: once, and once for each fold."""
         stages: list[list[np.ndarray]] = [[] for _ in templates]
         encoder = cls(templates, vocabularies, [[np.zeros(0, np.int64)] for _ in templates])
-        for stage, (keys, bound) in zip(stages, encoder._all_keys(tokens, stages), strict=True):
-            stage.append(_known(keys, bound, min_count))
+        unknown = list(range(len(templates)))
+        while unknown:
+            tallies = {k: Tally() for k in unknown}
+            for tokens in batches():
+                for k, (keys, bound, whole) in zip(unknown, encoder._all_keys(tokens, stages, unknown), strict=True):
+                    tallies[k].add(keys, bound, whole)
+            for k, tally in tallies.items():
+                stages[k].append(tally.known(min_count if tally.whole else 1))
+            unknown = [k for k in unknown if not tallies[k].whole]
         return cls(templates, vocabularies, stages)
 
     def check(self) -> None:
@@ -145,7 +163,8 @@ class AttributeEncoder:
     def encode(self, tokens: Tokens) -> list[csr_matrix]:
         """One 0/1 matrix (length, n_attributes) per sentence; attributes outside the vocabulary are dropped."""
         ids = np.empty((tokens.offsets[-1], len(self.stages)), dtype=np.int32)
-        for k, (keys, bound) in enumerate(self._all_keys(tokens, self.stages)):
+        every = range(len(self.stages))
+        for k, (keys, bound, _) in zip(every, self._all_keys(tokens, self.stages, every), strict=True):
             position = _positions(self.stages[k][-1], keys, bound)
             ids[:, k] = np.where(position >= 0, position + self._first_ids[k], -1)
         present = ids >= 0
@@ -153,13 +172,16 @@ class AttributeEncoder:
         indptr = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         return split_rows(ids[present], indptr, tokens.offsets, self.n_attributes)
 
-    def _all_keys(self, tokens: Tokens, stages: list[list[np.ndarray]]) -> Iterator[tuple[np.ndarray, int]]:
-        """Keys of each template at each token, -1 where it has no attribute, and what they are below."""
-        wanted = {reading.column for template in self._templates for reading in template.readings}
+    def _all_keys(
+        self, tokens: Tokens, stages: list[list[np.ndarray]], some: Sequence[int]
+    ) -> Iterator[tuple[np.ndarray, int, bool]]:
+        """Keys of some templates at each token, -1 where there is no attribute, what they are below, and if they are
+        whole: those of the first few readings, where stages know no more."""
+        wanted = {reading.column for k in some for reading in self._templates[k].readings}
         codes = {name: self._known_codes(name, tokens.columns[name]) for name in sorted(wanted)}
         places = _Places.of(tokens.offsets)
-        for template, known in zip(self._templates, stages, strict=True):
-            yield self._keys(template, codes, places, known)
+        for k in some:
+            yield self._keys(self._templates[k], codes, places, stages[k])
 
     def _known_codes(self, name: str, column: Column) -> np.ndarray:
         """The column's codes in terms of the values known; -1 where there is none."""
@@ -170,18 +192,18 @@ class AttributeEncoder:
 
     def _keys(
         self, template: Template, codes: Mapping[str, np.ndarray], places: _Places, known: list[np.ndarray]
-    ) -> tuple[np.ndarray, int]:
+    ) -> tuple[np.ndarray, int, bool]:
         keys, bound, n_folds = np.zeros(len(places.own), dtype=np.int64), 1, 0
         for reading in template.readings:
             base = self._base(template, reading)
             if bound > LARGEST // base:
-                if n_folds == len(known):  # learning
-                    known.append(_known(keys, bound, 1))
+                if n_folds == len(known):  # to be learned
+                    return keys, bound, False
                 keys, bound, n_folds = _positions(known[n_folds], keys, bound), len(known[n_folds]), n_folds + 1
             digits = self._digits(template, reading, codes[reading.column], places)
             keys = np.where((keys < 0) | (digits < 0), -1, keys * base + digits)
             bound *= base
-        return keys, bound
+        return keys, bound, True
 
     def _base(self, template: Template, reading: Reading) -> int:
         """How many strings there may be: those of the column and those beyond the end."""
@@ -221,13 +243,38 @@ def _bounds(bases: list[int], stages: list[np.ndarray]) -> list[tuple[int, int]]
     return [*found, (len(bases), bound)]
 
 
-def _known(keys: np.ndarray, bound: int, min_count: int) -> np.ndarray:
-    """The keys that are there often enough, ascending."""
-    present = keys[keys >= 0]
-    if bound <= DENSE * len(keys):
-        return np.flatnonzero(np.bincount(present, minlength=bound) >= min_count)
-    values, counts = np.unique(present, return_counts=True)
-    return values[counts >= min_count]
+class Tally:
+    """How often keys occur, in batches of them."""
+
+    def __init__(self) -> None:
+        self.whole = True
+        self.parts: list[
+            tuple[np.ndarray, np.ndarray]
+        ] = []  # keys, ascending, and how often: the first are most of all
+
+    def add(self, keys: np.ndarray, bound: int, whole: bool) -> None:
+        self.whole = whole
+        present = keys[keys >= 0]
+        if bound <= DENSE * len(keys):
+            count = np.bincount(present, minlength=bound)
+            values = np.flatnonzero(count)
+            self.parts.append((values, count[values]))
+        else:
+            self.parts.append(np.unique(present, return_counts=True))
+        if sum(len(values) for values, _ in self.parts[1:]) > len(self.parts[0][0]):
+            self.merge()
+
+    def merge(self) -> None:
+        if len(self.parts) > 1:
+            values, place = np.unique(np.concatenate([values for values, _ in self.parts]), return_inverse=True)
+            counts = np.bincount(place, np.concatenate([counts for _, counts in self.parts]), len(values))
+            self.parts = [(values, counts.astype(np.int64))]
+
+    def known(self, min_count: int) -> np.ndarray:
+        """The keys that are there often enough, ascending."""
+        self.merge()
+        ((values, counts),) = self.parts
+        return values[counts >= min_count]
 
 
 def _positions(known: np.ndarray, keys: np.ndarray, bound: int) -> np.ndarray:

@@ -176,12 +176,16 @@ class DictEncoder(TokenEncoder):
         for name, one, count in zip(names, sure.tolist(), np.bincount(codes).tolist(), strict=True):
             if one:
                 times[name] += count
-        kept = sorted(name for name, count in times.items() if count >= min_count)
+        kept = sorted(self._frequent(times, min_count))
         vocabulary = {name: column for column, name in enumerate(kept)}
         column_of = np.fromiter(map(vocabulary.get, names, repeat(UNKNOWN)), np.int32, len(names))
         odd = [(key, column) for key, column in zip(distinct, column_of.tolist(), strict=True) if _is_odd(key)]
         self.know(kept, {key: column for key, column in odd if column != UNKNOWN})
         return rest.filled_in(column_of[codes], vocabulary)
+
+    def _frequent(self, times: Counter, min_count: int) -> Iterator[Any]:
+        """Names of features that occur often enough, given how often they all do."""
+        return (name for name, count in times.items() if count >= min_count)
 
     def _columns(self, keys: Keys) -> tuple[np.ndarray, np.ndarray]:
         columns = np.empty(keys.n, np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, Self
 
@@ -124,16 +124,48 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
     def _learn(self, sentences: TokenColumns) -> Tokens:
         """Learn all there is; what templates read is given back."""
         min_count = check_count("min_count", self.min_count)
-        n_columns = len(sentences.columns)
-        lines = self._lines(n_columns)
-        templates = parse_templates(lines, n_columns)
+        lines = self._lines(len(sentences.columns))
+        templates = parse_templates(lines, len(sentences.columns))
         tokens = viewed(sentences, templates)
         nodes, edges = (AttributeEncoder.learn(some, tokens, min_count) for some in templates)
-        self.n_columns_, self.templates_ = n_columns, lines
-        self.vocabularies_ = [one.values.tolist() for one in sentences.columns]
+        self._know(lines, [one.values.tolist() for one in sentences.columns], nodes, edges)
+        return tokens
+
+    def fit_batches(self, batches: Callable[[], Iterable[TokenColumns]]) -> Self:
+        """Learn the features of sentences that come in batches, and need not be in memory together.
+
+        Parameters
+        ----------
+        batches : function
+            Called without arguments, it gives the batches from the first on, each a `TokenColumns`; it is called two
+            times or more.
+
+        Returns
+        -------
+        self : TemplateEncoder
+            As `fit` would leave it, given all sentences.
+        """
+        min_count, words = check_count("min_count", self.min_count), list[set[str]]()
+        for sentences in batches():
+            words = words or [set() for _ in sentences.columns]
+            for known, own in zip(words, sentences.columns, strict=True):
+                known.update(own.values)
+        vocabularies, lines = [sorted(known) for known in words], self._lines(len(words))
+        templates = parse_templates(lines, len(words))
+        of_views = vocabularies_of(templates, vocabularies)
+        nodes, edges = (
+            AttributeEncoder.learn_from(
+                some, of_views, lambda: (viewed(one, templates) for one in batches()), min_count
+            )
+            for some in templates
+        )
+        self._know(lines, vocabularies, nodes, edges)
+        return self
+
+    def _know(self, lines: list[str], vocabularies: Any, nodes: AttributeEncoder, edges: AttributeEncoder) -> None:
+        self.n_columns_, self.templates_, self.vocabularies_ = len(vocabularies), lines, vocabularies
         self.stages_ = [*nodes.stages, *edges.stages]
         self._encoders = nodes, edges
-        return tokens
 
     def _rows(self, tokens: Tokens) -> list[Any]:
         nodes, edges = self.encoders()
@@ -182,11 +214,7 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
         """Encoders of features of labels and of transitions, made when first wanted."""
         if "_encoders" not in self.__dict__:
             templates = parse_templates(self.templates_)
-            vocabularies = {}
-            for view, number in templates.views:
-                values = np.array(self.vocabularies_[number], dtype=object)
-                own = Column(values, np.arange(len(values)))
-                vocabularies[f"{view},{number}"] = view_of(own, view).values.tolist()
+            vocabularies = vocabularies_of(templates, self.vocabularies_)
             n = len(templates.nodes)
             nodes = AttributeEncoder(templates.nodes, vocabularies, self.stages_[:n])
             self._encoders = nodes, AttributeEncoder(templates.edges, vocabularies, self.stages_[n:])
@@ -199,6 +227,15 @@ class TemplateEncoder(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
+
+
+def vocabularies_of(templates: Templates, of_columns: Sequence[Sequence[str]]) -> dict[str, list[str]]:
+    """The strings of what templates read, given those of the columns."""
+    found = {}
+    for view, number in templates.views:
+        values = np.array(of_columns[number], dtype=object)
+        found[f"{view},{number}"] = view_of(Column(values, np.arange(len(values))), view).values.tolist()
+    return found
 
 
 def viewed(sentences: TokenColumns, templates: Templates) -> Tokens:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import FileFormatError, shown
-from .source import Source, decoded, name_of, numbered_lines
+from .source import Source, decoded, is_blank, name_of, numbered_lines, pieces
 
 SPECIAL = re.compile(r"[:\\]")
 ESCAPED = re.compile(r"\\([:\\])")
@@ -67,7 +68,7 @@ def read_attributes(source: Source) -> AttributeFile:
     X: list[list[Any]] = [[]]
     y: list[list[str]] = [[]]
     for number, line in numbered_lines(source):
-        if line and not line.isspace():
+        if not is_blank(line):
             meanings.line = labels.line = number
             label, *fields = line.split(b"\t")
             y[-1].append(labels[label])
@@ -80,6 +81,29 @@ def read_attributes(source: Source) -> AttributeFile:
     if not y:
         raise FileFormatError("no sentence: the file is empty, or holds blank lines only", name)
     return AttributeFile([[_summed(token) for token in sentence] for sentence in X] if meanings.weighted else X, y)
+
+
+def iterate_attributes(source: Source) -> Iterator[AttributeFile]:
+    """Read an attribute file some megabytes at a time.
+
+    Parameters
+    ----------
+    source : path-like or binary file
+        The file, which may be gzipped; "-" is standard input.
+
+    Returns
+    -------
+    files : iterator of AttributeFile
+        Whole sentences.
+
+    Examples
+    --------
+    >>> import io
+    >>> from maxmargin.formats import iterate_attributes
+    >>> [len(some.y) for some in iterate_attributes(io.BytesIO(b"O\\tw=a\\n\\nO\\tw=b\\n"))]
+    [2]
+    """
+    yield from map(read_attributes, pieces(source, lambda line, _: is_blank(line), lambda line: not is_blank(line)))
 
 
 class _Labels(dict):

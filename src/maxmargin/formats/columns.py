@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import FileFormatError
-from .source import Source, blocks, decoded, name_of
+from .source import Source, blocks, decoded, is_blank, name_of, pieces
 
 DOCUMENT = b"-DOCSTART-"
 SPACE = b" \t\r\x0b\x0c"
@@ -173,15 +173,59 @@ def read_columns(source: Source, *, n_columns: Sequence[int] | None = None, comm
     return reader.sentences(n_columns)
 
 
+def iterate_columns(
+    source: Source, *, n_columns: Sequence[int] | None = None, comments: bool = False
+) -> Iterator[TokenColumns]:
+    """Read a column file some megabytes at a time.
+
+    Parameters
+    ----------
+    source : path-like or binary file
+        The file, which may be gzipped; "-" is standard input.
+    n_columns : sequence of int or None, default=None
+        The numbers of columns that are fine; None: any, but all lines alike.
+    comments : bool, default=False
+        Whether lines that start with ``#`` are comments.
+
+    Returns
+    -------
+    sentences : iterator of TokenColumns
+        Whole sentences; strings have codes of their own each time.
+
+    Examples
+    --------
+    >>> import io
+    >>> from maxmargin.formats import iterate_columns
+    >>> [len(some) for some in iterate_columns(io.BytesIO(b"Anna\\tB-PER\\n\\nHello\\tO\\n"))]
+    [2]
+    """
+    aside = _asides(comments)
+    for piece in pieces(
+        source, lambda line, _: is_blank(line), lambda line: not (is_blank(line) or line.startswith(aside))
+    ):
+        found = read_columns(piece, n_columns=n_columns, comments=comments)
+        n_columns = [len(found.columns)]
+        yield found
+
+
+def _asides(comments: bool) -> tuple[bytes, ...]:
+    """How lines start that belong to no sentence."""
+    return (DOCUMENT, b"#") if comments else (DOCUMENT,)
+
+
 class _Reader:
     """What was read so far, as numbers of distinct lines."""
 
+    before = 0  # lines of the file, where these are a piece of it
+
     def __init__(self, name: str, comments: bool):
-        self.name, self.aside = name, (DOCUMENT, b"#") if comments else (DOCUMENT,)
+        self.name, self.aside = name, _asides(comments)
         self.numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
         self.of_lines: list[np.ndarray] = []
 
     def take(self, first: int, lines: list[bytes]) -> None:
+        if not self.of_lines:
+            self.before = first - 1
         self.of_lines.append(np.fromiter(map(self.numbers.__getitem__, lines), np.int32, len(lines)))
 
     def sentences(self, n_columns: Sequence[int] | None) -> TokenColumns:
@@ -209,22 +253,23 @@ class _Reader:
         starts = np.flatnonzero(told & ~np.append(False, told[:-1]))
         offsets = np.append(np.cumsum(told)[starts] - 1, len(of_tokens)).astype(np.int64)
         asides = tuple(self.asides(np.flatnonzero(is_aside[of_lines]), of_lines, starts, distinct))
-        return TokenColumns(columns, offsets, asides, separator, starts + 1)
+        return TokenColumns(columns, offsets, asides, separator, self.before + starts + 1)
 
     def check_alike(
         self, counts: np.ndarray, tokens: np.ndarray, of_lines: np.ndarray, n_columns: Sequence[int] | None
     ) -> None:
         """Refuse lines with more or fewer columns than the first one, or that one."""
         expected = int(counts[0])
-        first = 1 + int(np.argmax(of_lines == tokens[0]))
+        first = self.before + 1 + int(np.argmax(of_lines == tokens[0]))
         if n_columns is not None and expected not in n_columns:
             wanted = " or ".join(map(str, n_columns))
             raise FileFormatError(f"{_counted(expected)}, but {wanted} expected", self.name, first)
         odd = np.flatnonzero(counts != expected)
         if len(odd):
-            line = 1 + int(np.flatnonzero(np.isin(of_lines, tokens[odd]))[0])
-            found = int(counts[np.searchsorted(tokens, of_lines[line - 1])])
-            raise FileFormatError(f"{_counted(found)}, but line {first} has {expected}", self.name, line)
+            at = int(np.flatnonzero(np.isin(of_lines, tokens[odd]))[0])
+            found = int(counts[np.searchsorted(tokens, of_lines[at])])
+            words = f"{_counted(found)}, but line {first} has {expected}"
+            raise FileFormatError(words, self.name, self.before + 1 + at)
 
     def column(self, strings: Sequence[bytes], of_tokens: np.ndarray, told: np.ndarray) -> Column:
         coded = column(strings, nothing=b"")
@@ -237,20 +282,20 @@ class _Reader:
 
     def refuse_bytes(self, values: np.ndarray, codes: np.ndarray, told: np.ndarray) -> None:
         """Name the first line whose value is not UTF-8."""
-        lines = np.flatnonzero(told) + 1
+        lines = self.before + np.flatnonzero(told) + 1
         for line, code in zip(lines.tolist(), codes.tolist(), strict=True):
             decoded(values[code], self.name, line)
 
     def check_labels(self, last: Column, told: np.ndarray) -> None:
         if (last.codes < 0).any():
-            line = 1 + int(np.flatnonzero(told)[np.argmax(last.codes < 0)])
+            line = self.before + 1 + int(np.flatnonzero(told)[np.argmax(last.codes < 0)])
             raise FileFormatError("the last column is empty", self.name, line)
 
     def asides(
         self, places: np.ndarray, of_lines: np.ndarray, starts: np.ndarray, distinct: list[bytes]
     ) -> Iterator[tuple[int, str]]:
         for at in places.tolist():
-            yield int(np.searchsorted(starts, at)), decoded(distinct[of_lines[at]], self.name, at + 1)
+            yield int(np.searchsorted(starts, at)), decoded(distinct[of_lines[at]], self.name, self.before + at + 1)
 
 
 def _counted(n: int) -> str:

@@ -8,18 +8,16 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
 from .errors import FileFormatError
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES, PIECE_BYTES = 1 << 20, 1 << 22
 STDIN = "-"
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
 OTHER_TEXT = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
-
-Source = str | os.PathLike[str] | IO[bytes]
 
 
 class Block(NamedTuple):
@@ -29,8 +27,20 @@ class Block(NamedTuple):
     lines: list[bytes]
 
 
+class Piece(NamedTuple):
+    """Lines of a file that hold whole samples: they can be read like a file of their own."""
+
+    name: str
+    block: Block
+
+
+Source = str | os.PathLike[str] | IO[bytes] | Piece
+
+
 def name_of(source: Source) -> str:
     """What messages call a file."""
+    if isinstance(source, Piece):
+        return source.name
     if isinstance(source, (str, os.PathLike)):
         return "standard input" if os.fspath(source) == STDIN else os.fspath(source)
     return str(getattr(source, "name", "file"))
@@ -38,6 +48,9 @@ def name_of(source: Source) -> str:
 
 def blocks(source: Source) -> Iterator[Block]:
     """The lines of a file, about a megabyte at a time; ends of lines may be those of any system."""
+    if isinstance(source, Piece):
+        yield source.block
+        return
     name, n_lines, rest = name_of(source), 0, b""
     for chunk in _chunks(source, name):
         if b"\0" in chunk:
@@ -52,6 +65,27 @@ def blocks(source: Source) -> Iterator[Block]:
             n_lines += len(lines)
     if rest:
         yield Block(n_lines + 1, rest.splitlines())
+
+
+def pieces(source: Source, ends: Callable[[bytes, bytes], bool], is_told: Callable[[bytes], bool]) -> Iterator[Piece]:
+    """A file in pieces of some megabytes, so that memory does not grow with it.
+
+    ``ends(line, following)`` says whether a sample may end between two lines, ``is_told(line)`` whether a line is part
+    of one. A file without any such line is one piece, for its reader to complain of.
+    """
+    name, first, lines, size, last, any_told = name_of(source), 1, list[bytes](), 0, b"", False
+    for number, line in numbered_lines(source):
+        if size > PIECE_BYTES and any_told and ends(last, line):
+            yield Piece(name, Block(first, lines))
+            first, lines, size, any_told = number, [], 0, False
+        lines.append(line)
+        size, last, any_told = size + len(line), line, any_told or is_told(line)
+    if any_told or first == 1:
+        yield Piece(name, Block(first, lines))
+
+
+def is_blank(line: bytes) -> bool:
+    return not line or line.isspace()
 
 
 def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
@@ -89,7 +123,7 @@ def _refuse_others(start: bytes, name: str) -> None:
         raise FileFormatError("a zip archive or a model file, not a text file", name)
 
 
-def _opened(source: Source) -> Any:
+def _opened(source: Any) -> Any:
     """The bytes of the text; what is given open stays open."""
     if isinstance(source, (str, os.PathLike)) and os.fspath(source) != STDIN:
         file: Any = open(source, "rb")  # noqa: SIM115 - the caller closes it

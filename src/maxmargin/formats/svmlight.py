@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .errors import FileFormatError, shown
-from .source import Source, name_of, numbered_lines
+from .source import Source, name_of, numbered_lines, pieces
 
 LARGEST = np.iinfo(np.int32).max
 EXPECTED = "a line is 'label index:value ...', indices ascending"
@@ -91,7 +91,40 @@ def read_svmhmm(source: Source) -> NumberedFile:
     >>> read_svmhmm(io.BytesIO(b"1 qid:1 1:1\\n2 qid:1 2:1\\n1 qid:2 1:1\\n")).y
     [array([1, 2]), array([1])]
     """
-    lines = _SequenceLines(source)
+    return _sequences(_SequenceLines(source, {}))
+
+
+def iterate_svmhmm(source: Source) -> Iterator[NumberedFile]:
+    """Read sequences of labels some megabytes at a time.
+
+    Parameters
+    ----------
+    source : path-like or binary file
+        The file, which may be gzipped; "-" is standard input.
+
+    Returns
+    -------
+    files : iterator of NumberedFile
+        Whole sequences; matrices are as wide as these need.
+
+    Examples
+    --------
+    >>> import io
+    >>> from maxmargin.formats import iterate_svmhmm
+    >>> [some.y for some in iterate_svmhmm(io.BytesIO(b"1 qid:1 1:1\\n2 qid:1 2:1\\n1 qid:2 1:1\\n"))]
+    [[array([1, 2]), array([1])]]
+    """
+    seen: dict[int, int] = {}
+    for piece in pieces(source, _ends_sequence, lambda line: bool(line.partition(b"#")[0].strip())):
+        yield _sequences(_SequenceLines(piece, seen))
+
+
+def _ends_sequence(line: bytes, following: bytes) -> bool:
+    own, other = QID.match(line), QID.match(following)
+    return own is not None and other is not None and own[2] != other[2]
+
+
+def _sequences(lines: _SequenceLines) -> NumberedFile:
     X, y = _load(lines)
     begins = lines.begins()
     labels = _whole(y, lines)
@@ -153,9 +186,10 @@ class _Lines:
 class _SequenceLines(_Lines):
     """The same, each with a qid, which scikit-learn would collect in quadratic time."""
 
-    def __init__(self, source: Source):
+    def __init__(self, source: Source, seen: dict[int, int]):
         super().__init__(source)
         self.qids: list[int] = []
+        self.seen = seen  # where sequences began, those of other pieces included
 
     def without_qid(self, told: bytes) -> bytes:
         found = QID.match(told)
@@ -168,7 +202,7 @@ class _SequenceLines(_Lines):
     def begins(self) -> list[int]:
         """The first row of each sequence; one whose lines lie apart is refused: nobody means that."""
         rows = [0, *(row + 1 for row, (a, b) in enumerate(pairwise(self.qids)) if a != b)]
-        seen: dict[int, int] = {}
+        seen = self.seen
         for row in rows:
             qid, number = self.qids[row], self.numbers[row]
             if qid in seen:

@@ -20,7 +20,7 @@ from .parts.cache import Cache
 from .parts.gibbs_step import GibbsStep
 from .parts.inner_steps import ExpectationStep, ExponentiatedStep
 from .parts.lengths import ExactLength, FixedLength
-from .parts.samplers import Active, ByGaps, Drawn, Permutation, Uniform
+from .parts.samplers import Active, ByGaps, Drawn, Permutation, Ranges, Uniform
 from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .path import Path, lam_grid, regularization_path
 from .presets import get_solver
@@ -57,6 +57,7 @@ __all__ = [
     "Path",
     "Perceptron",
     "Permutation",
+    "Ranges",
     "Record",
     "Result",
     "SmoothedObjective",

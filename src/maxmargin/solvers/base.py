@@ -148,6 +148,8 @@ class Solver(BaseEstimator, ABC):
         """Solve a problem whose parameters were checked; a run that was `found` goes on."""
         begun, seed = (state, random_state) if found is None else (found.state, None)
         engine = self.start(problem, lam, begun, seed, n_jobs)
+        if keeper.keeps:
+            engine.check_keepable()
         known = None if isinstance(state, Earlier) else state  # what was certified there holds for other samples
         return drive(engine, limits, callbacks, verbose, known, keeper, found)
 
@@ -167,7 +169,7 @@ class Solver(BaseEstimator, ABC):
     def requires(self) -> set[Need]:
         """What a structure must offer."""
         unbounded = self.lower is None and self.upper is None and self.positive is None
-        return {self.kind} if unbounded else {self.kind, Need.BOUNDS}
+        return {Need.IN_MEMORY, self.kind} | (set() if unbounded else {Need.BOUNDS})
 
     def box(self, problem: Any) -> Any:
         """The bounds on the weights of a problem."""

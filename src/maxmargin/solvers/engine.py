@@ -203,6 +203,9 @@ class Engine(ABC):
         draws = copy.deepcopy(self.draws)  # the user may go on drawing from a generator of his own
         return State(self.family, self.mark, self.lam, self.objective.box, self.steps, draws, kept)
 
+    def check_keepable(self) -> None:  # noqa: B027
+        """Refuse checkpoints that nobody could go on from; by default all can."""
+
     @cached_property
     def mark(self) -> int:
         """What tells the data of the problem from others; looking at all of them takes a while."""

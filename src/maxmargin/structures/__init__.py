@@ -8,6 +8,7 @@ from .likelihood import LogLoss, make_log_loss
 from .masks import TransitionMask, bio_mask
 from .multiclass import MulticlassProblem, make_multiclass_problem
 from .multilabel import MultilabelProblem, make_multilabel_problem
+from .on_disk import StoredChains
 from .pairwise import PairwiseProblem, make_chain_problem
 from .smoothing import EntropySmoothing, L2Smoothing
 from .verbs import find_corner
@@ -28,6 +29,8 @@ __all__ = [
     "make_multiclass_problem",
     "make_multilabel_problem",
 ]
+
+BY_THEMSELVES = (CustomProblem, StoredChains)  # problems whose kernels run on something else
 
 
 def as_problem(structure: Any) -> Any:
@@ -58,6 +61,6 @@ def as_problem(structure: Any) -> Any:
     >>> type(as_problem(Signs())).__name__
     'CustomProblem'
     """
-    if type(structure) in find_corner.table or isinstance(structure, CustomProblem):  # type: ignore[attr-defined]
+    if type(structure) in find_corner.table or isinstance(structure, BY_THEMSELVES):  # type: ignore[attr-defined]
         return structure
     return CustomProblem(structure)

@@ -143,7 +143,7 @@ def _(problem, u, v):
 
 @implements(offers, LogLoss, CustomLogLoss)
 def _(problem):
-    return offers(problem.base) & {Need.BOUNDS, Need.WEIGHTS} | {Need.LOG_LOSS}
+    return offers(problem.base) & {Need.IN_MEMORY, Need.BOUNDS, Need.WEIGHTS} | {Need.LOG_LOSS}
 
 
 @implements(new_blocks, LogLoss, CustomLogLoss)

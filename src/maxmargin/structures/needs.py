@@ -12,6 +12,8 @@ class Need(Enum):
 
     Attributes
     ----------
+    IN_MEMORY : Need
+        All samples in memory, which those of a folder are not.
     HINGE : Need
         A maximum over outputs, as solvers of max-margin problems ask for it.
     LOG_LOSS : Need
@@ -39,6 +41,11 @@ class Need(Enum):
     True
     """
 
+    IN_MEMORY = (
+        TypeError,
+        "all samples in memory, and these are on disk: take solver='auto', or BlockFrankWolfe(sampling='ranges') with "
+        "steps to outputs ('fw', 'away', 'pairwise')",
+    )
     HINGE = (
         TypeError,
         "the outputs that maximise, and a log-loss sums over all of them: take solver='auto', LBFGS() or "
@@ -95,5 +102,7 @@ def check_needs(who: str, required: Iterable[Need], offered: Iterable[Need]) -> 
 
 
 def offered_if(**conditions: Any) -> frozenset[Need]:
-    """The needs, by name, whose condition holds; and the hinge, which all but log-losses have."""
-    return frozenset({Need.HINGE}) | frozenset(Need[name.upper()] for name, holds in conditions.items() if holds)
+    """The needs, by name, whose condition holds; and what all have but log-losses, and samples on disk."""
+    return frozenset({Need.IN_MEMORY, Need.HINGE}) | frozenset(
+        Need[name.upper()] for name, holds in conditions.items() if holds
+    )

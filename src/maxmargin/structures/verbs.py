@@ -54,7 +54,7 @@ def offers(problem):
 
 @implements(offers, object)
 def _(problem):
-    return frozenset({Need.HINGE, Need.BOUNDS, Need.DECODING, Need.WEIGHTS})
+    return frozenset({Need.IN_MEMORY, Need.HINGE, Need.BOUNDS, Need.DECODING, Need.WEIGHTS})
 
 
 @verb
@@ -269,11 +269,12 @@ def output_bytes(problem):
 
 @implements(output_bytes, object)
 def _(problem):
-    return _bytes_of(new_labelings(problem, 1))
+    return bytes_of(new_labelings(problem, 1))
 
 
-def _bytes_of(room):
-    return sum(map(_bytes_of, room)) if isinstance(room, tuple) else getattr(room, "nbytes", 0)
+def bytes_of(part):
+    """What the arrays of a part take, and of the parts within it."""
+    return sum(map(bytes_of, part)) if isinstance(part, tuple) else getattr(part, "nbytes", 0)
 
 
 @verb

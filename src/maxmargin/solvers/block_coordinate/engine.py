@@ -219,11 +219,17 @@ class BlockEngine(Engine):
         if self.lanes is not None and self.rhythm.steps > 0:
             self.take_together(self.lanes, n_steps, unseen)
             return
-        sampler = self.sampling.sampler(self.draws, n_steps, unseen, self.gaps)
-        taken = self.run_loop(sampler, 0, n_steps)
-        while taken < n_steps:
-            self.make_room(pick(sampler, taken))
-            taken = self.run_loop(sampler, taken, n_steps)
+        self.follow(self.sampling.sampler(self.draws, n_steps, unseen, self.gaps), 0, n_steps)
+
+    def follow(self, sampler: Any, at: int, end: int) -> None:
+        """Take the steps of a sampler from the one at a place on."""
+        while (at := self.run_loop(sampler, at, end)) < end:
+            self.make_room(pick(sampler, at))
+
+    @property
+    def visited(self) -> tuple[Any, np.ndarray]:
+        """The problem whose blocks the steps are on, and the gaps of these."""
+        return self.problem, self.gaps
 
     def take_together(self, lanes: Lanes, n_steps: int, unseen: int) -> None:
         """Steps on several threads, whose rounds are judged now and then."""
@@ -242,14 +248,15 @@ class BlockEngine(Engine):
 
     def make_room(self, i: int) -> None:
         """For the next step, which is on block i."""
+        problem, _ = self.visited
         if needs_room(self.memory, i):
-            self.memory = doubled(self.memory, self.problem)
-        if lacks_room(self.problem, self.blocks, i):
-            self.blocks = with_room(self.problem, self.blocks)
-        self.averaging = with_room_for_sums(self.averaging, self.problem, self.blocks)
+            self.memory = doubled(self.memory, problem)
+        if lacks_room(problem, self.blocks, i):
+            self.blocks = with_room(problem, self.blocks)
+        self.averaging = with_room_for_sums(self.averaging, problem, self.blocks)
 
     def run_loop(self, sampler: Any, at: int, end: int) -> int:
-        return block_steps(self.problem, self.run(sampler), at, end, self.steps)
+        return block_steps(self.visited[0], self.run(sampler), at, end, self.steps)
 
     def run(self, sampler: Any) -> Run:
         """What steps work with."""
@@ -264,7 +271,7 @@ class BlockEngine(Engine):
             memory=self.memory,
             cache=self.parts.cache,
             averaging=self.averaging,
-            gaps=self.gaps,
+            gaps=self.visited[1],
             total_gap=self.total_gap,
             tally=self.tally,
             gains=self.gains,

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from ...structures.needs import Need
+from ...structures.verbs import offers
 from ..base import Solver
 from ..catalyst import Catalyst, as_catalyst
 from ..engine import Engine
 from ..parts.averaging import check_averaging
-from ..parts.cache import Cache, as_cache, growing_memory, rule_of
+from ..parts.cache import Cache, as_cache, memory_for, rule_of
 from ..parts.choice import as_part
 from ..parts.gibbs_step import GibbsStep
 from ..parts.inner_steps import INNER_STEPS, ExpectationStep
 from ..parts.lengths import FixedLength
-from ..parts.memory import Memory, NoMemory
-from ..parts.samplers import Sampling, as_sampling
+from ..parts.samplers import Ranges, Sampling, as_sampling
 from ..parts.steps import STEPS, FrankWolfeStep, PairwiseStep, traits
 from .engine import BlockEngine, Parts
 from .pieces import PiecesEngine
+from .windows import WindowsEngine
 from .working_set import WorkingSetEngine
 
 
@@ -27,9 +28,10 @@ class BlockFrankWolfe(Solver):
 
     Parameters
     ----------
-    sampling : {"uniform", "permutation", "gap", "active"} or Sampling, default="uniform"
-        Blocks drawn with replacement, each pass a new order of all, in proportion to the last known block gaps, or
-        orders of all with orders of those alone that had a gap between them.
+    sampling : {"uniform", "permutation", "gap", "active", "ranges"} or Sampling, default="uniform"
+        Blocks drawn with replacement, each pass a new order of all, in proportion to the last known block gaps,
+        orders of all with orders of those alone that had a gap between them, or orders of all in which a few ranges
+        come at a time, as samples on disk need them.
     averaging : {None, "weighted"}, default=None
         Whether to keep the average of the iterates, too, weighted towards the late ones. The iterate or the average is
         returned, whichever has the lower primal value.
@@ -116,10 +118,21 @@ class BlockFrankWolfe(Solver):
         return traits(self.chosen_step()).kind
 
     def requires(self) -> set[Need]:
-        return super().requires() | traits(self.chosen_step()).requires
+        needs = super().requires() | traits(self.chosen_step()).requires
+        return needs - {Need.IN_MEMORY} if self.takes_windows else needs
+
+    @property
+    def takes_windows(self) -> bool:
+        """Whether a few ranges of the samples are enough to have in memory at a time."""
+        in_ranges = isinstance(as_sampling(self.sampling, knows_gaps=True), Ranges)
+        to_outputs = traits(self.chosen_step()).takes_outputs
+        return in_ranges and to_outputs and not self.working_set and self.pieces is None
 
     def engine(self, problem: Any, lam: float, n_jobs: int | None) -> Engine:
         self.check_together()
+        if Need.IN_MEMORY not in offers(problem):
+            parts = self.parts(problem.window(0, 1))
+            return WindowsEngine(problem, lam, self.box(problem), n_jobs, parts, as_cache(self.cache))
         if self.working_set:
             return WorkingSetEngine(problem, lam, self.box(problem), n_jobs, self.parts, self.gap_every)
         if self.pieces is not None:
@@ -177,13 +190,3 @@ class BlockFrankWolfe(Solver):
         if self.acceleration is not None and isinstance(step, ExpectationStep):
             step = step._replace(safeguard=True)  # whether a proximal problem is solved, exact gaps alone say
         return step
-
-
-def memory_for(problem: Any, step: Any, cache: Cache | None) -> Memory | NoMemory:
-    """What a step and a cache need to remember."""
-    if traits(step).remembers:
-        return growing_memory(problem, cache or Cache())
-    if cache is None:
-        return NoMemory()
-    memory = growing_memory(problem, cache)
-    return memory._replace(limit=memory.capacity)  # every output has mass, and no step asks how much

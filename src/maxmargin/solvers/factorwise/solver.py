@@ -28,7 +28,7 @@ class FactorSolver(Solver):
     search: str
 
     def requires(self) -> set[Need]:
-        return {self.kind, Need.FACTORS}
+        return {Need.IN_MEMORY, self.kind, Need.FACTORS}
 
     def make(self, problem: Any, lam: float, n_jobs: int | None, step: Any, rho: Any, eta: float) -> FactorEngine:
         check_count("nu", self.nu)

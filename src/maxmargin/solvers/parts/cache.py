@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...structures.verbs import new_labelings, output_bound, output_bytes
-from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, new_memory
+from .memory import SLOT_BYTES, CacheRule, Memory, NoCache, NoMemory, new_memory
+from .steps import traits
 
 DEFAULT_BYTES = 1e9  # for the outputs of all blocks
 
@@ -75,3 +76,13 @@ def growing_memory(problem: Any, cache: Cache) -> Memory:
     limit = int(min(max_bytes / a_slot, output_bound(problem), sys.maxsize))
     capacity = min(cache.capacity, limit)
     return new_memory(new_labelings(problem, capacity), n, capacity, limit)
+
+
+def memory_for(problem: Any, step: Any, cache: Cache | None) -> Memory | NoMemory:
+    """What a step and a cache need to remember."""
+    if traits(step).remembers:
+        return growing_memory(problem, cache or Cache())
+    if cache is None:
+        return NoMemory()
+    memory = growing_memory(problem, cache)
+    return memory._replace(limit=memory.capacity)  # every output has mass, and no step asks how much

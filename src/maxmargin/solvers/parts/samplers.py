@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
-from ..._parameters import as_generator
+from ..._parameters import as_generator, check_count
 from .choice import as_part
 
 
@@ -153,6 +153,64 @@ class Active(Permutation):
 
 
 @dataclass(frozen=True)
+class Ranges(Sampling):
+    """Each pass visits every block once, a few ranges of the samples at a time: those that are in memory.
+
+    Ranges come in a new order each pass. So many of them `together` are cut into `bursts`, each in a new order, which
+    mix: one range after the other would take more passes, and always the same order of ranges twice as many.
+
+    Parameters
+    ----------
+    size : int or None, default=None
+        Samples of a range. None: what fits into memory of samples on disk, and all of those in memory.
+    together : int, default=4
+        Ranges that are in memory at a time.
+    bursts : int, default=16
+        So often steps come back to a range before others take its place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers import BlockFrankWolfe, Ranges
+    >>> Ranges(size=3, together=1, bursts=1).draw(np.random.default_rng(0), 6).tolist()
+    [2, 0, 1, 5, 4, 3]
+    >>> BlockFrankWolfe(sampling=Ranges())  # sampling="ranges" means the same
+    BlockFrankWolfe(sampling=Ranges())
+    """
+
+    size: int | None = None
+    together: int = 4
+    bursts: int = 16
+
+    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        size = n if self.size is None else check_count("size", self.size)
+        return self.between(np.append(np.arange(0, n, size), n)).draw(rng, n)
+
+    def between(self, bounds: np.ndarray) -> Between:
+        """The same for ranges between these bounds."""
+        return Between(bounds, check_count("together", self.together), check_count("bursts", self.bursts))
+
+
+@dataclass(frozen=True)
+class Between(Sampling):
+    """Ranges between bounds, see `Ranges`."""
+
+    bounds: np.ndarray
+    together: int
+    bursts: int
+
+    def draw(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        order, drawn = rng.permutation(len(self.bounds) - 1), list[np.ndarray]()
+        for first in range(0, len(order), self.together):
+            some: list[np.ndarray] = []
+            for k in order[first : first + self.together].tolist():
+                begin, end = self.bounds[k], self.bounds[k + 1]
+                some += np.array_split(begin + rng.permutation(end - begin), self.bursts)
+            drawn += [some[at] for at in rng.permutation(len(some)).tolist()]
+        return np.concatenate(drawn)
+
+
+@dataclass(frozen=True)
 class Drawn(Sampling):
     """Blocks of each pass as a function of your own gives them.
 
@@ -185,6 +243,7 @@ SAMPLING: dict[str, Sampling] = {
     "permutation": Permutation(),
     "gap": ByGaps(),
     "active": Active(),
+    "ranges": Ranges(),
 }
 
 

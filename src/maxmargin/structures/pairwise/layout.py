@@ -139,6 +139,7 @@ def make_pairwise_problem(
     cost: np.ndarray | None = None,
     class_weight: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
+    gram: np.ndarray | None = None,
 ) -> PairwiseProblem:
     """Add what learning needs.
 
@@ -162,6 +163,8 @@ def make_pairwise_problem(
         Multiplies the row of the true label.
     sample_weight : array of shape (n,) or None, default=None
         Weights of the samples, >= 0; None: all alike.
+    gram : array or None, default=None
+        Gram matrices of the blocks, where an earlier problem of the same sites has them.
 
     Returns
     -------
@@ -173,13 +176,14 @@ def make_pairwise_problem(
         cost = cost * np.asarray(class_weight)[:, None]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
 
-    pairs = lengths * (lengths + 1) // 2
-    if has_features(sites.rows):  # a kernel has no feature space for norms to come from
-        pairs[pairs > GRAM_PAIRS_PER_NONZERO * (stored(sites.rows, sites.offsets) + lengths)] = 0
-        pairs[lengths > GRAM_LENGTH_PER_LABEL * n_labels] = 0
+    if has_features(sites.rows):
+        pairs = gram_pairs(lengths, stored(sites.rows, sites.offsets), n_labels)
+    else:  # a kernel has no feature space for norms to come from
+        pairs = lengths * (lengths + 1) // 2
     gram_offsets = np.concatenate([[0], np.cumsum(pairs)]).astype(np.int64)
-    gram = np.empty(gram_offsets[-1])
-    fill_gram(sites, gram_offsets, gram)
+    if gram is None:
+        gram = np.empty(gram_offsets[-1])
+        fill_gram(sites, gram_offsets, gram)
     return PairwiseProblem(
         sites=sites,
         links=links,
@@ -192,6 +196,14 @@ def make_pairwise_problem(
         gram_offsets=gram_offsets,
         longest=int(lengths.max()),
     )
+
+
+def gram_pairs(lengths: np.ndarray, n_stored: np.ndarray, n_labels: int) -> np.ndarray:
+    """How many entries the Gram matrix of each sample has; 0 where it is not kept."""
+    pairs = lengths * (lengths + 1) // 2
+    pairs[pairs > GRAM_PAIRS_PER_NONZERO * (n_stored + lengths)] = 0
+    pairs[lengths > GRAM_LENGTH_PER_LABEL * n_labels] = 0
+    return pairs
 
 
 @helper
