@@ -11,6 +11,7 @@ from distributed.comm import CommClosedError
 
 from ..solvers.block_coordinate import BlockFrankWolfe
 from .partitions import LostError, Operation, answer, begin, describe, state_of, total_of
+from .travel import Whole
 
 FAN_IN = 8  # reports that one worker adds up
 LOST = ("lost", "cancelled", "error")
@@ -30,7 +31,7 @@ class DaskTeam:
     client : distributed.Client
         Of any cluster.
     problems : list of futures
-        Of the partitions' problems.
+        Of the partitions' problems, each a :class:`~.travel.Whole`.
     load : function of a client
         Gives these again where some were lost.
     """
@@ -41,7 +42,7 @@ class DaskTeam:
         self.client, self.problems, self.load = client, problems, load
 
     def describe(self) -> list[Any]:
-        return self.gathered([self.submit(describe, problem) for problem in self.problems])
+        return self.gathered([self.submit(describe_whole, problem) for problem in self.problems])
 
     def share(self, value: Any) -> Future:
         try:
@@ -50,15 +51,15 @@ class DaskTeam:
             raise LostError("weights could not be handed round") from error
 
     def place(self, states: Sequence[Any]) -> list[Future]:
-        return [self.submit(with_no_report, self.client.scatter(state, hash=False)) for state in states]
+        return [self.submit(with_no_report, self.client.scatter(Whole(state), hash=False)) for state in states]
 
     def begin(self, solver: BlockFrankWolfe, seeds: Sequence[int]) -> list[Future]:
         pairs = zip(self.problems, seeds, strict=True)
-        return [self.submit(begin, problem, solver, seed) for problem, seed in pairs]
+        return [self.submit(begin_whole, problem, solver, seed) for problem, seed in pairs]
 
     def ask(self, operation: Operation, held: Sequence[Future], *common: Any) -> list[Future]:
         pairs = zip(self.problems, held, strict=True)
-        return [self.submit(answer, operation, problem, state, *common) for problem, state in pairs]
+        return [self.submit(answer_whole, operation, problem, state, *common) for problem, state in pairs]
 
     def total(self, held: Sequence[Future]) -> Any:
         """The sum, which workers form among each other: one vector comes here, whatever their number is."""
@@ -70,7 +71,8 @@ class DaskTeam:
 
     def fetch(self, held: Sequence[Future], share: float) -> list[Any]:
         pairs = zip(self.problems, held, strict=True)
-        return self.gathered([self.submit(state_of, problem, one, share) for problem, one in pairs])
+        states = self.gathered([self.submit(state_whole, problem, one, share) for problem, one in pairs])
+        return [state.value for state in states]
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future:
         return self.client.submit(function, *args, pure=False)
@@ -98,9 +100,25 @@ def on_each(
     return client.gather([client.submit(function, first, one, *others, pure=False) for one in data])
 
 
-def with_no_report(state: Any) -> tuple[Any, None]:
-    return state, None
+def describe_whole(problem: Whole) -> Any:
+    return describe(problem.value)
 
 
-def report_of(held: tuple[Any, Any]) -> Any:
-    return held[1]
+def begin_whole(problem: Whole, solver: BlockFrankWolfe, seed: int) -> Whole:
+    return Whole(begin(problem.value, solver, seed))
+
+
+def answer_whole(operation: Operation, problem: Whole, held: Whole, *common: Any) -> Whole:
+    return Whole(answer(operation, problem.value, held.value, *common))
+
+
+def state_whole(problem: Whole, held: Whole, share: float) -> Whole:
+    return Whole(state_of(problem.value, held.value, share))
+
+
+def with_no_report(state: Whole) -> Whole:
+    return Whole((state.value, None))
+
+
+def report_of(held: Whole) -> Any:
+    return held.value[1]

@@ -35,7 +35,18 @@ class RoundsEngine(Engine):
     """Rounds of block steps on partitions; see :class:`~maxmargin.solvers.engine.Engine`."""
 
     family = "Rounds"
-    kept: ClassVar[tuple[str, ...]] = ("states", "point", "w", "outer", "pace", "gap", "mean", "weight_of_mean")
+    kept: ClassVar[tuple[str, ...]] = (
+        "states",
+        "point",
+        "w",
+        "outer",
+        "is_new",
+        "pace",
+        "gap",
+        "mean",
+        "weight_of_mean",
+        "known_curvature",
+    )
     counted = (*Engine.counted, "rounds", "sent", "received", "resummed")
     outer: Any  # the problem the rounds work on
 
@@ -79,8 +90,11 @@ class RoundsEngine(Engine):
 
     def place(self) -> None:
         """The weights become those of the dual point in the problem posed now."""
-        self.w, self.box = self.outer.weights(self.objective, self.point)
+        self.weigh()
         self.is_new = True
+
+    def weigh(self) -> None:
+        self.w = self.outer.weights(self.objective, self.point)[0]
 
     def curvature(self) -> float:
         """As many times that of the blocks as there are partitions: what these change at once, adds up."""
@@ -97,12 +111,12 @@ class RoundsEngine(Engine):
         if self.outer.restarts_at is not None:
             self.outer.restart(self.outer.restarts_at, self.steps)
             self.place()
-        rounds = np.ceil(n_steps / max(1.0, self.pace.passes * self.n))
-        passes = float(n_steps / rounds / self.n)  # none is much shorter than the others
+        n_steps = min(n_steps, self.steps_of_round())
+        passes = n_steps / self.n
         began = time.perf_counter()
         task = local.Task(self.outer.lam / self.pace.sigma, passes, self.is_new)
         report = self.partitions.ask(local.work_round, self.w, task)
-        self.steps += report.steps
+        self.steps += n_steps
         self.oracle_calls += report.calls
         self.count(report)
         change, self.is_new = dense(report.change), False
@@ -113,6 +127,13 @@ class RoundsEngine(Engine):
         self.gap = report.gap
         self.average()
         self.look()
+
+    def steps_of_round(self) -> int:
+        """As many rounds as it takes, all alike, lead to where whole passes end: wherever a run is stopped, it goes on
+        the same way."""
+        beat = self.n * max(1, int(np.ceil(self.pace.passes)))
+        left = beat - self.steps % beat
+        return int(np.ceil(left / np.ceil(left / max(1.0, self.pace.passes * self.n))))
 
     def count(self, report: local.Report) -> None:
         """Vectors that left the partitions or came to them."""
@@ -135,7 +156,7 @@ class RoundsEngine(Engine):
         if taken > 0.0:
             vector = self.point.vector + taken * change
             self.point = DualPoint(vector, self.point.loss + taken * loss)
-            self.w, self.box = self.outer.weights(self.objective, self.point)
+            self.weigh()
 
     def average(self) -> None:
         """Dual points, later ones with more weight, where the sequence of proximal problems does not average itself."""
@@ -182,7 +203,7 @@ class RoundsEngine(Engine):
             return
         self.resummed += 1
         self.point = self.partitions.ask(local.find_point).whole()
-        self.w, self.box = self.outer.weights(self.objective, self.point)
+        self.weigh()
 
     def valued(self, w: np.ndarray, value: DualValue, hinge: float) -> Certified:
         return Certified(w, 0.5 * self.lam * self.objective.inner(w, w) + hinge, *value)

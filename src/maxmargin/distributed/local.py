@@ -70,7 +70,6 @@ class Report(NamedTuple):
     loss: float  # change of b'alpha
     square: float  # sum_k |dV_k|^2
     gap: float  # as far as it is known
-    steps: int
     calls: int
     seconds: float  # of work, over all
     longest: float  # of the slowest
@@ -115,7 +114,7 @@ class Point(NamedTuple):
         return Point(added(self.vector, other.vector), self.loss + other.loss)
 
     def whole(self) -> DualPoint:
-        return DualPoint(dense(self.vector), self.loss)
+        return DualPoint(np.array(dense(self.vector)), self.loss)
 
 
 class LocalEngine(BlockEngine):
@@ -177,7 +176,6 @@ def work_round(
         loss=mean_loss(problem, engine.blocks) - mean_loss(problem, before.blocks),
         square=dot(change, change),
         gap=float(np.sum(engine.gaps)),
-        steps=engine.steps - before.steps,
         calls=engine.oracle_calls,
         seconds=time.perf_counter() - began,
         longest=time.perf_counter() - began,
@@ -192,7 +190,7 @@ def look(
     state = settled(problem, moved, share)
     engine = LocalEngine(problem, solver, state)
     gaps = np.empty(engine.n)
-    hinges = engine.passes.gaps(state.blocks, w, gaps)
+    hinges = engine.passes.gaps(state.blocks, np.array(w), gaps)
     draws = copy.copy(state.draws)
     draws.tree = None
     found = Exact(weighted_sum(problem, hinges), float(np.sum(gaps)), mean_loss(problem, state.blocks), engine.n)
@@ -205,7 +203,7 @@ def look_elsewhere(
     """Exact hinges at weights that are none of the dual state's; by the kernel that finds gaps, compiled anyway."""
     state = settled(problem, moved, share)
     engine = LocalEngine(problem, solver, state)
-    hinges = engine.passes.gaps(state.blocks, w, np.empty(engine.n))
+    hinges = engine.passes.gaps(state.blocks, np.array(w), np.empty(engine.n))
     return state, Exact(weighted_sum(problem, hinges), 0.0, 0.0, engine.n)
 
 

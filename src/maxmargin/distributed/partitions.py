@@ -189,7 +189,7 @@ class Partitions:
             except LostError as error:
                 lost = error
         raise ConnectionError(
-            f"workers were lost {TRIES} times in a row, so that nothing gets done: look into their logs (out of memory?),"
+            f"workers were lost {TRIES} times in a row, so that nothing gets done: look into their logs (memory?),"
             " and run the same fit with the same checkpoint= to go on from there"
         ) from lost
 

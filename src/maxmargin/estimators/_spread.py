@@ -12,6 +12,7 @@ from sklearn.base import clone
 from ..distributed.problem import Partitioned, with_share
 from ..distributed.samples import current_client, pieces_of
 from ..distributed.solver import as_rounds
+from ..distributed.travel import Whole
 from ..features import DictEncoder
 from ._encoded import Encoded
 from ._labeling import LabelingEstimator
@@ -126,22 +127,22 @@ def find_sizes(estimator: Any, given: dict[str, Any], agreed: Agreed) -> Sizes:
     return _read(estimator, given, agreed)[1].sizes
 
 
-def pose(estimator: Any, given: dict[str, Any], agreed: Agreed) -> Posed:
+def pose(estimator: Any, given: dict[str, Any], agreed: Agreed) -> Whole:
     """Make a problem of a partition."""
     encoded, settler = _read(estimator, given, agreed)
-    return Posed(encoded.problem, settler.sizes.total, replace(encoded, problem=None, estimator=None))
+    return Whole(Posed(encoded.problem, settler.sizes.total, replace(encoded, problem=None, estimator=None)))
 
 
-def total_of(posed: Posed) -> float:
-    return posed.total
+def total_of(posed: Whole) -> float:
+    return posed.value.total
 
 
-def encoded_of(posed: Posed) -> Encoded:
-    return posed.encoded
+def encoded_of(posed: Whole) -> Whole:
+    return Whole(posed.value.encoded)
 
 
-def problem_of(posed: Posed, total: float) -> Any:
-    return with_share(posed.problem, posed.total / total)
+def problem_of(posed: Whole, total: float) -> Whole:
+    return Whole(with_share(posed.value.problem, posed.value.total / total))
 
 
 def encode_spread(estimator: Any, X: Any, y: Any, given: dict[str, Any]) -> Encoded:
@@ -158,7 +159,7 @@ def encode_spread(estimator: Any, X: Any, y: Any, given: dict[str, Any]) -> Enco
         agreed = agreed._replace(units=units_from(plain, reduce(Sizes.joined, sizes)))
     posed = [client.submit(pose, plain, one, agreed, pure=False) for one in data]
     total = sum(client.gather([client.submit(total_of, one, pure=False) for one in posed]))
-    encoded = client.submit(encoded_of, posed[0], pure=False).result()
+    encoded = client.submit(encoded_of, posed[0], pure=False).result().value
     problems = [client.submit(problem_of, one, total, pure=False) for one in posed]
 
     def load_again(client: Any) -> list[Any]:

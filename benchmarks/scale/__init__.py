@@ -1,0 +1,1 @@
+"""Threads, data larger than memory, and clusters."""
