@@ -76,7 +76,7 @@ def local_cluster(n_workers: int) -> Iterator[Any]:
     """Processes here, and a client that is the one to be found."""
     from distributed import Client, LocalCluster
 
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "silence_logs": 50}
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster):
         yield cluster
 

@@ -22,7 +22,7 @@ from maxmargin.solvers import BlockFrankWolfe
 
 from .._report import effort_to
 
-PARTITIONS, PASSES = (2, 4, 8, 16, 32), (0.25, 0.5, 1.0, 2.0)
+PARTITIONS, PASSES = (2, 8, 32), (0.25, 0.5, 1.0, 2.0)
 
 
 class Data(NamedTuple):
@@ -35,7 +35,7 @@ class Data(NamedTuple):
 
 def data_sets() -> Iterator[Data]:
     ocr, text = datasets.fetch_ocr("large"), datasets.fetch_conll2000()
-    for times, tol in ((100, 1e-3), (10, 3e-3), (1, 1e-2)):
+    for times, tol in ((100, 1e-3), (1, 1e-2)):
         yield Data(f"OCR-large, 2,000 words, {times}/n", ocr.X_train[:2000], ocr.y_train[:2000], times / 2000, tol)
     yield Data("CoNLL-2000, 500 sentences, 100/n", text.X_train[:500], text.y_train[:500], 0.2, 1e-3)
 
@@ -73,7 +73,7 @@ def runs_on(data: Data) -> list[Run]:
         problem = parts_of(data, k)
         for passes in PASSES:
             began, solver = time.perf_counter(), Rounds(steps, passes=passes, gap_every=2)
-            history = solver.solve(problem, data.lam, tol=data.tol, max_passes=300, random_state=0).history
+            history = solver.solve(problem, data.lam, tol=data.tol, max_passes=800, random_state=0).history
             needed = effort_to(data.tol, history["gap"], history["passes"])
             found.append(Run(k, passes, needed / passes, needed / alone))
             seconds = time.perf_counter() - began

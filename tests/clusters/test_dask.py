@@ -1,6 +1,7 @@
 """Fits on a Dask cluster: the same as in one place, from all kinds of collections, whatever happens to workers."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,8 @@ from maxmargin.distributed.samples import is_spread
 
 dask = pytest.importorskip("dask", reason="needs the extra `distributed`")
 bag = pytest.importorskip("dask.bag")
+cluster_of = pytest.importorskip("distributed")
+Client, LocalCluster = cluster_of.Client, cluster_of.LocalCluster
 
 pytestmark = pytest.mark.usefixtures("no_compilation")
 
@@ -124,6 +127,26 @@ def test_a_checkpoint_is_gone_on_from(client, tmp_path):
     whole = ChainSVM(**{**options, "checkpoint": None}).fit(*bags())
     assert model.n_passes_ == whole.n_passes_ > 3
     np.testing.assert_allclose(model.coef_, whole.coef_, atol=1e-12)
+
+
+def test_a_killed_worker_changes_nothing(client, monkeypatch):
+    """At the second certificate a process dies; another one takes its place."""
+    options = {**OPTIONS, "tol": 1e-3, "solver": Rounds(gap_every=2)}
+    expected = ChainSVM(**options).fit(*bags())
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # for the processes of the cluster
+    local = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(**local, processes=True) as cluster, Client(cluster):
+        victims = [worker.pid for worker in cluster.workers.values()]
+        seen = []
+
+        def kill_one(record):
+            seen.append(record.gap)
+            if len(seen) == 2:
+                os.kill(victims[0], signal.SIGKILL)
+
+        model = ChainSVM(**options).set_callbacks(kill_one).fit(*bags())
+    assert len(seen) > 2 and model.status_ == "converged"
+    assert np.array_equal(model.coef_, expected.coef_) and model.dual_ == expected.dual_
 
 
 def test_refusals(client):
