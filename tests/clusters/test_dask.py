@@ -149,6 +149,19 @@ def test_a_killed_worker_changes_nothing(client, monkeypatch):
     assert np.array_equal(model.coef_, expected.coef_) and model.dual_ == expected.dual_
 
 
+def test_what_was_asked_long_ago_is_forgotten(client):
+    """The scheduler does not know more tasks after many rounds than after few; and callbacks stay here."""
+    known = []
+
+    def count(record):
+        known.append(len(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))))
+
+    with pytest.warns(UserWarning, match="stopped after"):
+        options = {**OPTIONS, "tol": 1e-9, "max_passes": 24, "solver": Rounds(gap_every=3)}
+        ChainSVM(**options).set_callbacks(count).fit(*bags())
+    assert max(known[-4:]) <= max(known[:4])
+
+
 def test_refusals(client):
     X, y = bags()
     with pytest.raises(TypeError, match="ChainCRF does not learn on a cluster"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,5 +95,6 @@ def with_share(problem: Any, share: float) -> Any:
     """A problem as part of a larger one, where its samples have this share of all weight."""
     if isinstance(problem, tuple):
         return problem._replace(weight=share * problem.weight)  # type: ignore[attr-defined]
-    problem.weight = share * problem.weight
-    return problem
+    scaled = copy.copy(problem)
+    scaled.weight = share * problem.weight
+    return scaled

@@ -152,7 +152,7 @@ def encode_spread(estimator: Any, X: Any, y: Any, given: dict[str, Any]) -> Enco
     from ..distributed.dask_team import DaskTeam, on_each  # not before it is asked for
 
     data = pieces(client)
-    plain = clone(estimator)  # without callbacks and what was fitted before
+    plain = clone(estimator).set_callbacks()  # which may know what cannot be sent
     agreed = agree(plain, on_each(client, look_at, plain, data))
     if plain.lam is None or wants_scaling(plain):
         sizes = on_each(client, find_sizes, plain, data, agreed)
