@@ -45,13 +45,14 @@ class DaskTeam:
         return self.gathered([self.submit(describe_whole, problem) for problem in self.problems])
 
     def share(self, value: Any) -> Future:
+        """One worker gets it, and others from whoever has it (to hand it round at once may wait for a dead one)."""
         try:
-            return self.client.scatter(value, hash=False, broadcast=True)
-        except (TimeoutError, OSError, KeyError, ValueError) as error:  # a worker left while it was handed round
-            raise LostError("weights could not be handed round") from error
+            return self.client.scatter(value, hash=False)
+        except (TimeoutError, OSError) as error:  # it left in this very moment
+            raise LostError("a worker left") from error
 
     def place(self, states: Sequence[Any]) -> list[Future]:
-        return [self.submit(with_no_report, self.client.scatter(Whole(state), hash=False)) for state in states]
+        return [self.submit(with_no_report, self.share(Whole(state))) for state in states]
 
     def begin(self, solver: BlockFrankWolfe, seeds: Sequence[int]) -> list[Future]:
         pairs = zip(self.problems, seeds, strict=True)

@@ -43,7 +43,7 @@ class Pace:
             wanted = min(max(1.0, MARGIN * seen.curvature), float(self.most))
             self.sigma = wanted if wanted > self.sigma else self.sigma + CALM * (wanted - self.sigma)
         if self.follows_clock:
-            # rounds are about as 1 + 1 / passes: least in all where a meeting takes passes^2 passes
+            # passes in all are about as 1 + those of a round: least where a meeting takes the square of these
             meeting, a_pass = max(seen.seconds - seen.working, 0.0), seen.working / seen.passes
             wanted = (meeting / a_pass) ** 0.5 if a_pass > 0.0 else LONGEST
             self.passes += SLOW * (min(max(wanted, SHORTEST), LONGEST) - self.passes)
