@@ -55,13 +55,13 @@ class Task(NamedTuple):
 
 
 def measure(quick: bool) -> list[Bar]:
-    task, few = (Task(300, 2e-2), Task(300, 2e-2)) if quick else (Task(2000, 1e-3), Task(500, 5e-3))
+    task, few = Task(300, 2e-2) if quick else Task(2000, 1e-3), Task(300, 1e-2)
     numbers, kills = ((1, 2), 2) if quick else ((1, 2, 4, 8), 20)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with local_cluster(1) as cluster:
             bars = optima(cluster, task, folder, numbers)
-            bars.append(killed_workers(cluster, few, folder, max(numbers) // 2 + 1, kills))
+            bars.append(killed_workers(cluster, few, folder, 2 if quick else 3, kills))
         bars += killed_processes(few, folder)
     return [*bars, Bar("modules of dask imported by maxmargin", imported(), 0)]
 

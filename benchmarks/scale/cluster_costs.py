@@ -99,10 +99,10 @@ def examples(law: RoundsLaw) -> dict[str, Forecast]:
     """Four kinds of data, on machines in one room (10 GBit/s, 0.5 ms) with Dask's own share of a round."""
     room = {"bandwidth": 1.25e9, "latency": 5e-4, "overhead": 0.02, "law": law}
     return {
-        "1e6 words as those of OCR: 6 us a step, 4e3 weights": Forecast(10**6, 6e-6, 4e3, **room),
-        "1e6 sentences as those of CoNLL-2000: 60 us, 1e7 weights": Forecast(10**6, 6e-5, 1e7, **room),
-        "1e6 images, minimum cuts: 10 ms, 1e4 weights": Forecast(10**6, 1e-2, 1e4, **room),
-        "1e8 sentences: 60 us, 1e7 weights": Forecast(10**8, 6e-5, 1e7, **room),
+        "1e6 words like those of OCR: 4 us a step, 4e3 weights": Forecast(10**6, 4e-6, 4e3, **room),
+        "1e6 sentences like those of CoNLL-2000: 23 us, 1e7 weights": Forecast(10**6, 2.3e-5, 1e7, **room),
+        "1e8 sentences: 23 us, 1e7 weights": Forecast(10**8, 2.3e-5, 1e7, **room),
+        "1e6 images by minimum cuts: 10 ms, 1e4 weights": Forecast(10**6, 1e-2, 1e4, **room),
     }
 
 

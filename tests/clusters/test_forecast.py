@@ -24,7 +24,7 @@ def test_a_law_is_found_from_its_runs():
 
 def test_seconds_are_those_of_passes_and_meetings():
     costs = Forecast(
-        1000, 1e-3, 1e6, bandwidth=1e8, latency=1e-2, overhead=0.5, passes_alone=10, law=RoundsLaw(1, 0, 0)
+        1000, 1e-3, 1e6, bandwidth=1e8, latency=1e-2, overhead=0.5, passes_alone=10, law=RoundsLaw(1.0, 0.0, 0.0)
     )
     assert costs.seconds(1) == pytest.approx(10.0)
     assert costs.meeting(4) == pytest.approx(0.5 + 4 * (1e-2 + 0.08))

@@ -30,7 +30,7 @@ class RoundsLaw(NamedTuple):
         """Passes over the data, in those of one machine."""
         if partitions == 1:
             return 1.0
-        return self.factor * partitions**self.power * (1.0 + self.share * passes)
+        return max(1.0, self.factor * partitions**self.power * (1.0 + self.share * passes))
 
     @classmethod
     def fitted(cls, runs: Iterable[Any]) -> RoundsLaw:
