@@ -125,7 +125,7 @@ def killed_workers(cluster: Any, task: Task, folder: Path, n_workers: int, kills
     fit(paths, task.lam, task.tol)
     seconds, chance, found = time.perf_counter() - began, random.Random(0), list[ChainSVM]()
     while len(found) < kills:
-        wait_for(cluster, n_workers)
+        wait_for(cluster, 2)  # a nanny may take its time, or give up
         victims = list[int]()
         killer = threading.Timer(chance.uniform(0.05, 0.9) * seconds, kill_one, (cluster, chance, victims))
         killer.start()
@@ -142,7 +142,8 @@ def killed_workers(cluster: Any, task: Task, folder: Path, n_workers: int, kills
 
 
 def kill_one(cluster: Any, chance: random.Random, victims: list[int]) -> None:
-    victims.append(chance.choice([worker.pid for worker in cluster.workers.values()]))
+    alive = [worker.pid for worker in cluster.workers.values() if worker.pid]
+    victims.append(chance.choice(alive))
     os.kill(victims[0], signal.SIGKILL)
 
 
