@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from maxmargin import ChainSVM, datasets
 from .._report import Bar, effort_to
 from .cluster_run import fit, write
 
+KILLS_OF_A_CLUSTER = 4
 SIGMAS = (1, "partitions", None)
 
 
@@ -61,7 +62,7 @@ def measure(quick: bool) -> list[Bar]:
         folder = Path(name)
         with local_cluster(1) as cluster:
             bars = optima(cluster, task, folder, numbers)
-            bars.append(killed_workers(cluster, few, folder, 2 if quick else 3, kills))
+        bars.append(killed_workers(few, folder, 2 if quick else 3, kills))
         bars += killed_processes(few, folder)
     return [*bars, Bar("modules of dask imported by maxmargin", imported(), 0)]
 
@@ -115,30 +116,37 @@ def wait_for(cluster: Any, n_workers: int) -> None:
     get_client().wait_for_workers(n_workers)
 
 
-def killed_workers(cluster: Any, task: Task, folder: Path, n_workers: int, kills: int) -> Bar:
-    """A worker dies at a random moment of each run; its nanny starts another one."""
-    cluster.scale(n_workers)
+def killed_workers(task: Task, folder: Path, n_workers: int, kills: int) -> Bar:
+    """A worker dies at a random moment of each run; nannies start others, and some give up in the end."""
     alone, paths = task.alone(), task.files(folder, n_workers)
-    wait_for(cluster, n_workers)
-    calm = fit(paths, task.lam, task.tol)  # and all is compiled
-    began = time.perf_counter()
-    fit(paths, task.lam, task.tol)
-    seconds, chance, found = time.perf_counter() - began, random.Random(0), list[ChainSVM]()
+    chance, found, same = random.Random(0), list[ChainSVM](), 0
     while len(found) < kills:
-        wait_for(cluster, 2)  # a nanny may take its time, or give up
-        victims = list[int]()
-        killer = threading.Timer(chance.uniform(0.05, 0.9) * seconds, kill_one, (cluster, chance, victims))
-        killer.start()
-        model = fit(paths, task.lam, task.tol)
-        killer.cancel()
-        if victims:  # it was not too late
-            found.append(model)
+        with local_cluster(n_workers) as cluster:
+            wait_for(cluster, n_workers)
+            calm = fit(paths, task.lam, task.tol)  # and all is loaded
+            began = time.perf_counter()
+            fit(paths, task.lam, task.tol)
+            seconds = time.perf_counter() - began
+            for _ in range(min(KILLS_OF_A_CLUSTER, kills - len(found))):
+                model = fit_while(cluster, chance, seconds, lambda: fit(paths, task.lam, task.tol))
+                if model is not None:
+                    found.append(model)
+                    same += np.array_equal(model.coef_, calm.coef_)
     right = sum(is_right(model, alone, task.tol) for model in found)
-    same = sum(np.array_equal(model.coef_, calm.coef_) for model in found)
     print(
         f"{kills} runs of {seconds:.1f} s, a worker of {n_workers} killed: {right} right, {same} the same, bit by bit"
     )
     return Bar("clusters, runs with a killed worker that end with the right certificate", right, kills, True)
+
+
+def fit_while(cluster: Any, chance: random.Random, seconds: float, fit_once: Callable[[], ChainSVM]) -> ChainSVM | None:
+    """The model of a run in which a worker was killed; None where that came too late."""
+    victims = list[int]()
+    killer = threading.Timer(chance.uniform(0.05, 0.9) * seconds, kill_one, (cluster, chance, victims))
+    killer.start()
+    model = fit_once()
+    killer.cancel()
+    return model if victims else None
 
 
 def kill_one(cluster: Any, chance: random.Random, victims: list[int]) -> None:
