@@ -73,6 +73,19 @@ def test_benchmark_runs(name, monkeypatch, capsys):
 
 
 @needs_data
+def test_clusters_find_the_same_optimum(monkeypatch, tmp_path, capsys, no_compilation):
+    """Within this process; what becomes of processes that are killed, tests of clusters show."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.syspath_prepend(ROOT)
+    cluster = importlib.import_module("benchmarks.scale.cluster")
+    here = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**here) as made, distributed.Client(made):
+        bars = cluster.optima(made, cluster.Task(12, 0.2), tmp_path, (1, 2))
+    assert all(BAR.match(str(bar)) and not bar.short for bar in bars)
+    assert "adaptive" in capsys.readouterr().out
+
+
+@needs_data
 def test_serving_runs(monkeypatch, capsys):
     pytest.importorskip("pycrfsuite")
     monkeypatch.syspath_prepend(ROOT)

@@ -21,7 +21,8 @@ MAY_IMPORT = {
     "inference": NEUTRAL,
     "structures": NEUTRAL | {"inference", "persistence"},
     "solvers": NEUTRAL | {"structures", "persistence"},
-    "estimators": NEUTRAL | {"structures", "solvers", "features", "metrics", "plotting", "persistence"},
+    "distributed": NEUTRAL | {"structures", "solvers", "persistence"},
+    "estimators": NEUTRAL | {"structures", "solvers", "distributed", "features", "metrics", "plotting", "persistence"},
     "compilation": NEUTRAL | {"estimators", "structures", "solvers"},
     "cli": {
         "compilation",

@@ -7,7 +7,7 @@ import pytest
 
 import maxmargin
 from docstrings import named_in
-from maxmargin import formats, persistence, solvers, structures
+from maxmargin import distributed, formats, persistence, solvers, structures
 from maxmargin.solvers import diagnostics
 from maxmargin.solvers.path import Breakpoint
 from maxmargin.structures.needs import Need
@@ -27,6 +27,7 @@ PUBLIC = [
     *exported(solvers),
     *exported(structures),
     *exported(formats),
+    *exported(distributed),
     *DIAGNOSTICS,
     Breakpoint,
     Need,

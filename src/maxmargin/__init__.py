@@ -1,6 +1,6 @@
 """Max-margin structured prediction, with a certificate of how far from optimal it stopped."""
 
-from . import datasets, formats, metrics, persistence, solvers, storage, structures
+from . import datasets, distributed, formats, metrics, persistence, solvers, storage, structures
 from .compilation import compile_models
 from .estimators import (
     Bipartite,
@@ -55,6 +55,7 @@ __all__ = [
     "bio_mask",
     "compile_models",
     "datasets",
+    "distributed",
     "formats",
     "lam_grid",
     "load",

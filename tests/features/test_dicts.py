@@ -161,3 +161,12 @@ def test_rows_are_tidied(rows):
                 sums[column] = sums.get(column, 0) + value
         assert dict(zip(indices[begin:end].tolist(), data[begin:end].tolist(), strict=True)) == sums
         assert (np.diff(indices[begin:end]) > 0).all()
+
+
+@settings(deadline=None, max_examples=50)
+@given(DICTS, DICTS, DICTS)
+def test_encoders_of_parts_make_that_of_all(first, second, test):
+    whole = DictEncoder().fit([*first, *second])
+    joined = DictEncoder.of_parts([DictEncoder().fit(first), DictEncoder().fit(second)])
+    assert joined.feature_names_ == whole.feature_names_
+    same(joined.transform(test), whole.transform(test))

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 
 from .._parameters import check_verbose, count_threads
+from ..distributed.samples import is_spread
 from ..persistence import save
 from ..solvers import Record, Result, Solver
 from ..solvers.report import certificate_html, certificate_rows
@@ -86,6 +87,7 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     warm_start: bool
     checkpoint: Any
     checkpoint_every: float
+    _settle_units: Callable[..., Any] | None = None  # who chooses units, where not all samples are here
     n_jobs: int | None = None  # no parameter of those whose outputs are found one after the other
 
     def _keep(self, parameters: dict[str, Any]) -> None:
@@ -117,6 +119,11 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         `lam` is that of the estimator unless it is given, `found` are further attributes, `given` goes with X and y.
         """
         count_threads(self.n_jobs)  # refuses what is no number of threads, before there is work for them
+        if is_spread(X):
+            from ._spread import fit_spread  # knows estimators itself
+
+            fit_spread(self, X, y, given)
+            return
         encoded = self.encode(X, y, **given)
         solver = encoded.solver(self.solver)
         if lam is None and isinstance(self.lam, str):

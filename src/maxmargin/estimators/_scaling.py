@@ -206,6 +206,8 @@ def units_of_sites(
     edges: tuple[Any, np.ndarray] | None = None,
 ) -> Units:
     """Units of samples with `counts` sites each, and edges with features (E, F) and counts, or None."""
+    if estimator._settle_units is not None:
+        return estimator._settle_units(matrix, counts, weight, lam, loss, edges)
     of_edges = 1.0
     if edges is not None and edges[0].shape[0] and wants_scaling(estimator):
         of_edges = usable(spread_of([edges[0]], [np.repeat(weight, edges[1])]).width)

@@ -159,6 +159,26 @@ class DictEncoder(TokenEncoder):
         self._forget_tables()
         return self
 
+    @classmethod
+    def of_parts(cls, encoders: Sequence[DictEncoder]) -> Self:
+        """One that knows all features that others have learned from parts of the data.
+
+        Parameters
+        ----------
+        encoders : list of DictEncoder
+            With the same separator.
+
+        Returns
+        -------
+        encoder : DictEncoder
+            Its columns are those of one that has seen all parts, where none is too rare for `min_count`.
+        """
+        names = sorted(set().union(*(one.feature_names_ for one in encoders)))
+        made = cls(separator=encoders[0].separator).know(names)
+        pairs = ((key, one.feature_names_[column]) for one in encoders for key, column in one._oddly_named.items())
+        made._oddly_named = {key: made.vocabulary_[name] for key, name in pairs}
+        return made
+
     @property
     def _width(self) -> int:
         return len(self.feature_names_)

@@ -40,9 +40,14 @@ class Classes:
     """
 
     def __init__(self, classes: Iterable[type], by_class: Mapping[type, tuple[Function, Function]] | None = None):
-        self.by_name = {f"{one.__module__}.{one.__qualname__}": one for one in classes}
-        self.names = {one: name for name, one in self.by_name.items()}
+        self.by_name: dict[str, type] = {}
+        self.know(*classes)
         self.by_class = dict(by_class or {})
+
+    def know(self, *classes: type) -> None:
+        """Let further ones be in files."""
+        self.by_name.update((f"{one.__module__}.{one.__qualname__}", one) for one in classes)
+        self.names = {one: name for name, one in self.by_name.items()}
 
     def take(self, value: Any) -> Any:
         """What is kept of an object."""

@@ -104,13 +104,17 @@ class Engine(ABC):
     sampling: Sampling = Permutation()  # how blocks are drawn, where they are
 
     def __init__(self, problem: Any, lam: float, box: Any, n_jobs: int | None):
-        self.passes = Passes(problem, n_jobs)
+        self.passes = self.passes_over(problem, n_jobs)
         self.problem, self.lam, self.n = problem, lam, self.passes.n  # n: oracle calls of a pass
         self.posed = problem  # by the user, where steps work on another one
         self.objective = Objective(problem, lam, box)
         self.certifiable = self.certifies and self.passes.certifiable
         self.steps = 0  # oracle calls of steps so far, warm starts included
         self.oracle_calls = 0  # all oracle calls of this run, certificates included
+
+    def passes_over(self, problem: Any, n_jobs: int | None) -> Any:
+        """Exact passes over the samples, which may not be here."""
+        return Passes(problem, n_jobs)
 
     @property
     def chunk(self) -> int:

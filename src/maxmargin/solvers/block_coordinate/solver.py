@@ -141,12 +141,15 @@ class BlockFrankWolfe(Solver):
 
     def parts(self, problem: Any) -> Parts:
         """What the parameters mean for a problem."""
-        step, rule = self.chosen_step(), as_cache(self.cache)
+        return self.parts_with(memory_for(problem, self.chosen_step(), as_cache(self.cache)))
+
+    def parts_with(self, memory: Any) -> Parts:
+        """The same with a memory of outputs that is there already."""
         return Parts(
             sampling=as_sampling(self.sampling, knows_gaps=True),
-            step=step,
-            cache=rule_of(rule),
-            memory=memory_for(problem, step, rule),
+            step=self.chosen_step(),
+            cache=rule_of(as_cache(self.cache)),
+            memory=memory,
             averages=self.averaging is not None,
             acceleration=as_catalyst(self.acceleration),
         )
