@@ -9,6 +9,22 @@ except ImportError as error:
     raise ImportError('maxmargin.deep needs PyTorch 2.4 or later: pip install "maxmargin[deep]"') from error
 
 from .batches import Candidates, Chains, Marginals, Trees
+from .estimators import DeepBoxSVM, DeepChainSVM
 from .losses import CRFLoss, StructuredHinge
+from .training import GradientSteps, ProxLinear, Risk, Trained, train
 
-__all__ = ["CRFLoss", "Candidates", "Chains", "Marginals", "StructuredHinge", "Trees"]
+__all__ = [
+    "CRFLoss",
+    "Candidates",
+    "Chains",
+    "DeepBoxSVM",
+    "DeepChainSVM",
+    "GradientSteps",
+    "Marginals",
+    "ProxLinear",
+    "Risk",
+    "StructuredHinge",
+    "Trained",
+    "Trees",
+    "train",
+]

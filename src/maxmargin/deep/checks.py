@@ -10,6 +10,10 @@ from torch import Tensor
 from .forests import depths
 
 
+class NoNumbers(ValueError):
+    """Scores that are NaN or +inf, which would make labelings out of nothing."""
+
+
 def check_scores(scores: Any, name: str, shape: str) -> None:
     if not isinstance(scores, Tensor) or not scores.is_floating_point():
         kind = f"a tensor of {scores.dtype}" if isinstance(scores, Tensor) else f"a {type(scores).__name__}"
@@ -22,10 +26,9 @@ def check_scores(scores: Any, name: str, shape: str) -> None:
 
 
 def check_numbers(scores: Tensor, name: str) -> None:
-    """NaN and +inf would make labelings out of nothing."""
     largest = scores.detach().amax() if scores.numel() else scores.new_zeros(())  # NaN if there is one
     if not bool(largest < torch.inf):
-        raise ValueError(f"{name} holds {float(largest):g}: scores are numbers, or -inf where something is forbidden")
+        raise NoNumbers(f"{name} holds {float(largest):g}: scores are numbers, or -inf where something is forbidden")
 
 
 def read_edge(edge: Any, node: Tensor, n_edges: int) -> Tensor:
