@@ -55,7 +55,7 @@ class SVRGEpochs:
     def kappa(self, model: LinearModel, n_blocks: int, steepness: float) -> float:
         return 0.0
 
-    def next_start(self, sequence: Centres, v: Tensor) -> Tensor:
+    def next_start(self, sequence: Centres, v: Tensor, kappa: float) -> Tensor:
         """Where the epoch after one that ended at v begins."""
         return v
 
@@ -75,7 +75,7 @@ class SVRGEpochs:
                 sequence.restart(v)
             length = pace.length(mu, model.stiff + sequence.kappa, len(parts))
             v = epoch(model, snapshot, v, sequence.centre, sequence.kappa, length, rng)
-            v = self.next_start(sequence, v)
+            v = self.next_start(sequence, v, self.kappa(model, len(parts), pace.effective(mu)))
         return sequence.previous if sequence is not None and sequence.kappa > 0.0 else v
 
     def find_pace(self, model: LinearModel, snapshot: Snapshot, v: Tensor, mu: float, pace: Pace) -> None:
@@ -108,10 +108,11 @@ class CasimirEpochs(SVRGEpochs):
     def kappa(self, model: LinearModel, n_blocks: int, steepness: float) -> float:
         return best_kappa(model.stiff, n_blocks, steepness)
 
-    def next_start(self, sequence: Centres, v: Tensor) -> Tensor:
-        before = sequence.centre
-        sequence.advance(v, sequence.kappa)
-        return WARM_STARTS[self.warm_start](before, sequence)
+    def next_start(self, sequence: Centres, v: Tensor, kappa: float) -> Tensor:
+        before, start_of = sequence.centre, WARM_STARTS[self.warm_start]
+        sequence.advance(v, kappa)
+        start: Any = start_of(before, sequence)
+        return start
 
 
 def epoch(

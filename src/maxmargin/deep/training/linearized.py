@@ -61,7 +61,7 @@ class LinearModel:
         """Smoothed hinges of some samples at v, and their gradients by outputs."""
         inputs = self.risk.samples.inputs(indices)
         with torch.no_grad():
-            given, change = jvp(lambda w: self.risk.outputs_at(w, inputs), (self.w,), (v,))
+            given, change = jvp(lambda w: self.risk.outputs_at(w, inputs), (self.w,), (v,))[:2]
         outputs = tuple((one + more).detach().requires_grad_() for one, more in zip(given, change, strict=True))
         with torch.enable_grad():
             value = self.risk.hinge(outputs, indices, self.smoothing)
