@@ -2,9 +2,9 @@
 
 - `speed`: batched inference on chains against a plain PyTorch loop over positions.
 - `convex`: with a linear network, prox-linear steps against the certified optimum of `ChainSVM`.
-- `boxes`: white blood cells among proposed windows, scored by the ELU head of the paper on fixed features: objective and
-  test scores against oracle calls and seconds, for prox-linear steps with Casimir inside and for stochastic subgradient
-  steps, all tuned alike; what smoothing, eta, the budget and the warm start change (Figures 4, 6 and 7).
+- `boxes`: white blood cells among proposed windows, scored by the ELU head of the paper on fixed features: objective
+  and test scores against oracle calls and seconds, for prox-linear steps with Casimir inside and for stochastic
+  subgradient steps, all tuned alike; what smoothing, eta, the budget and the warm start change (Figures 4, 6 and 7).
 - `taggers`: dates with a convolutional network, and WNUT-17 with a BiLSTM.
 
 Oracle calls count every sample whose smoothed or plain hinge a method asks for, full gradients and the objective that a

@@ -95,9 +95,8 @@ def print_row(name: str, task: Task, curve: Curve) -> None:
 
 def compare(task: Task, *, adam: float | None = None) -> dict[str, Curve]:
     """Prox-linear steps with eta as tuned and as found, and stochastic steps with rates as tuned."""
-    print(
-        f"\n{task.name}, n = {len(task.samples.weight)}, lam = {task.lam:.2g}; objective after passes of oracle calls"
-    )
+    n = len(task.samples.weight)
+    print(f"\n{task.name}, n = {n}, lam = {task.lam:.2g}; objective after passes of oracle calls")
     print_head(task)
     found: dict[str, Curve] = {}
     for name, schedule in SCHEDULES.items():

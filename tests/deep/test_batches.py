@@ -6,14 +6,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from deep.enumerated import labelings, random_batch
-from maxmargin.deep import Candidates, Chains, Trees, compiled, dispatch, plain
+from maxmargin.deep import Candidates, Chains, Trees, compiled, dispatch, plain, products
 from maxmargin.inference import ChainPlan
 from maxmargin.inference.verbs import find_best, find_marginals, find_top, new_scratch
 
 KINDS = {"Chains": Chains, "Trees": Trees}
 EDGES = ["shared", "each edge", "each sample", "each"]
 CASES = [(kind, edges) for kind in KINDS for edges in EDGES]
-BACKENDS = ["compiled", "plain"]
+BACKENDS = ["compiled", "plain"]  # the latter by products where these fit
 
 
 @pytest.fixture(autouse=True)
@@ -140,12 +140,14 @@ def test_many_labels_are_summed_by_matrix_products(monkeypatch):
     forest = Chains(node, edge, lengths).forest()
     assert dispatch.sums_by(forest) is compiled
     monkeypatch.setattr(dispatch, "MANY_LABELS", 6)
-    assert dispatch.sums_by(forest) is plain and plain.exponentials(forest) is not None
+    assert dispatch.sums_by(forest) is products
     weight = torch.randn(len(node), dtype=node.dtype)
-    for one, other in zip(
-        *(by.spread_down(forest, by.sum_up(forest), weight) for by in (plain, compiled)), strict=True
-    ):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+    found = [by.spread_down(forest, by.sum_up(forest), weight) for by in (products, plain, compiled)]
+    for several in zip(*found, strict=True):
+        torch.testing.assert_close(several[0], several[1], rtol=0, atol=1e-12)
+        torch.testing.assert_close(several[1], several[2], rtol=0, atol=1e-12)
+    edge[0, 0] = -torch.inf
+    assert dispatch.sums_by(Chains(node, edge, lengths).forest()) is compiled
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -167,11 +169,13 @@ def test_samples_are_drawn_by_their_probabilities(kind):
 def test_where_all_is_forbidden_there_is_no_sum_and_no_gradient(backend):
     node = torch.zeros(2, 2, 2, dtype=torch.float64)
     node[0, 1] = -torch.inf
-    node.requires_grad_()
-    values = Chains(node, torch.zeros(2, 2, dtype=torch.float64)).log_partition()
-    assert values.tolist() == [-np.inf, pytest.approx(np.log(4))]
-    values[1].backward()
-    assert not node.grad[0].any() and torch.isfinite(node.grad).all()
+    for shape in ((), (1,)):  # one table for all, and one an edge
+        node = node.detach().requires_grad_()
+        edge = torch.zeros(*shape, 2, 2, dtype=torch.float64, requires_grad=True)
+        values = Chains(node, edge).log_partition()
+        assert values.tolist() == [-np.inf, pytest.approx(np.log(4))]
+        values[1].backward()
+        assert not node.grad[0].any() and torch.isfinite(node.grad).all() and torch.isfinite(edge.grad).all()
 
 
 def test_candidates():

@@ -11,12 +11,12 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from . import compiled, plain, plain_top
+from . import compiled, plain, plain_top, products
 from .forests import Forest
 
-# With so many labels and one table for all, a matrix product a step over the batch is faster than kernels that go from
-# sample to sample.
-MANY_LABELS = 96
+# With so many labels and one table for all, matrix products over the batch are faster than kernels that go from sample
+# to sample.
+MANY_LABELS = 24
 
 
 def finds_by_kernels(forest: Forest) -> bool:
@@ -25,9 +25,10 @@ def finds_by_kernels(forest: Forest) -> bool:
 
 def sums_by(forest: Forest) -> ModuleType:
     """The module whose `sum_up` and `spread_down` belong together."""
-    shared = forest.edge.shape[0] * forest.edge.shape[1] == 1
-    many = shared and forest.node.shape[2] >= MANY_LABELS
-    return compiled if finds_by_kernels(forest) and not many else plain
+    by_kernels = finds_by_kernels(forest)
+    if (forest.node.shape[2] >= MANY_LABELS or not by_kernels) and products.fits(forest):
+        return products
+    return compiled if by_kernels else plain
 
 
 def find_best(forest: Forest) -> Tensor:
@@ -42,4 +43,8 @@ def find_top(forest: Forest, k: int) -> tuple[Tensor, Tensor]:
 
 def draw(forest: Forest, count: int, generator: torch.Generator | None) -> Tensor:
     """(B, count, N) labelings drawn in proportion to the exponentials of their scores."""
-    return plain.draw(forest, count, generator)
+    if products.fits(forest):
+        inside = products.sum_up(forest).inside.log().transpose(0, 1)
+    else:
+        inside = plain.sum_up(forest).inside
+    return plain.draw(forest, inside, count, generator)

@@ -14,10 +14,6 @@ from torch import Tensor
 
 from .forests import Forest
 
-# A sum of exponentials is a matrix product where no exponential that counts is lost: e to the range of the scores of
-# edges, in shares of the largest number of the type.
-WIDEST = 0.4
-
 
 class Summed(NamedTuple):
     """What a pass up leaves for one down."""
@@ -78,7 +74,6 @@ def sum_up(forest: Forest) -> Summed:
     """Log-partition functions."""
     inside, messages = forest.node.clone(), torch.zeros_like(forest.node)
     shifts = torch.zeros(len(inside), dtype=torch.float64, device=inside.device)
-    product = exponentials(forest)
     rows = rows_of(forest)
     for node in forest.steps:
         head = forest.heads[rows, node]
@@ -91,10 +86,7 @@ def sum_up(forest: Forest) -> Summed:
         shifts += torch.where(real, shift, 0.0)
         if no_table(forest):
             continue
-        if product is None:
-            message = torch.logsumexp(own[:, :, None] + table_of(forest, node), dim=1)
-        else:
-            message = (own.exp() @ product.table).log() + product.shift
+        message = torch.logsumexp(own[:, :, None] + table_of(forest, node), dim=1)
         messages[rows, node] = message
         inside[rows, head.clamp(min=0)] += torch.where(head[:, None] >= 0, message, 0.0)
     at_roots = torch.logsumexp(inside, dim=2).double()
@@ -102,34 +94,12 @@ def sum_up(forest: Forest) -> Summed:
     return Summed(values.to(inside.dtype), inside, messages)
 
 
-class Product(NamedTuple):
-    """One table for all edges of all samples, exponentiated."""
-
-    table: Tensor  # (K, K) exp(edge - shift)
-    shift: Tensor
-
-
-def exponentials(forest: Forest) -> Product | None:
-    """The table to multiply with, where there is one for all and its range allows for it.
-
-    A sum over labels then has at least one term that is not lost: that of the best label below.
-    """
-    edge = forest.edge
-    if no_table(forest) or edge.shape[0] * edge.shape[1] > 1:
-        return None
-    least, largest = edge.aminmax()
-    limit = WIDEST * torch.log(torch.tensor(torch.finfo(edge.dtype).max, dtype=torch.float64))
-    if not bool(largest - least <= limit):  # nor where anything is forbidden
-        return None
-    return Product((edge[0, 0] - largest).exp(), largest)
-
-
 def spread_down(forest: Forest, summed: Summed, weight: Tensor) -> tuple[Tensor, Tensor]:
     """Gradients of the weighted sum of log-partition functions by the scores of labels and of edges.
 
     They are marginals times the weight (B,) of their sample, those of edges summed where scores are shared.
     """
-    rows, product = rows_of(forest), exponentials(forest)
+    rows = rows_of(forest)
     roots = torch.softmax(summed.inside, dim=2).nan_to_num(0.0)  # nothing where all is forbidden
     weight = torch.where(summed.values > -torch.inf, weight, 0.0)
     shares = roots * weight[:, None, None] * forest.real[:, :, None]
@@ -141,16 +111,11 @@ def spread_down(forest: Forest, summed: Summed, weight: Tensor) -> tuple[Tensor,
         has_head = (head >= 0)[:, None]
         above, message = shares[rows, head.clamp(min=0)], summed.messages[rows, node]
         above = torch.where(has_head, above, 0.0)
-        if product is None:
-            message = torch.where(torch.isfinite(message), message, 0.0)[:, None, :]
-            given = (summed.inside[rows, node][:, :, None] + table_of(forest, node) - message).exp()
-            pairs = given * above[:, None, :]
-            own = pairs.sum(dim=2)
-            add_pairs(edges, node, has_head, pairs)
-        else:
-            below, rest = summed.inside[rows, node].exp(), above / (message - product.shift).exp()
-            own = below * (rest @ product.table.T)
-            edges[0, 0] += (below.T @ rest) * product.table
+        message = torch.where(torch.isfinite(message), message, 0.0)[:, None, :]
+        given = (summed.inside[rows, node][:, :, None] + table_of(forest, node) - message).exp()
+        pairs = given * above[:, None, :]
+        own = pairs.sum(dim=2)
+        add_pairs(edges, node, has_head, pairs)
         shares[rows, node] = torch.where(has_head, own, shares[rows, node])
     return shares, edges
 
@@ -166,9 +131,8 @@ def add_pairs(edges: Tensor, node: Tensor, has_head: Tensor, pairs: Tensor) -> N
     edges.index_put_((samples, places), pairs, accumulate=True)
 
 
-def draw(forest: Forest, count: int, generator: torch.Generator | None) -> Tensor:
-    """(B, count, N) labelings drawn from ``p(y) ~ exp(score(y))``."""
-    inside = sum_up(forest).inside[:, None]
+def draw(forest: Forest, inside: Tensor, count: int, generator: torch.Generator | None) -> Tensor:
+    """(B, count, N) labelings drawn from ``p(y) ~ exp(score(y))``, given what a pass up left, in logarithms."""
 
     def choose(scores: Tensor) -> Tensor:
         scores = scores.expand(-1, count, *scores.shape[2:])
@@ -177,4 +141,4 @@ def draw(forest: Forest, count: int, generator: torch.Generator | None) -> Tenso
         noise = -torch.log(-torch.log(uniform.clamp(min=torch.finfo(scores.dtype).tiny)))
         return (scores + noise).argmax(dim=-1)
 
-    return choose_down(forest, inside, choose)
+    return choose_down(forest, inside[:, None], choose)
