@@ -13,7 +13,7 @@ from torch import nn
 from maxmargin.deep import GradientSteps, ProxLinear, Risk, train
 
 RATES = (0.01, 0.1, 1.0)
-ETAS = (0.1, 1.0, 10.0)
+ETAS = (1.0, 10.0, 100.0)
 SCHEDULES = {"SGD, constant": "constant", "SGD, t^-1/2": "sqrt", "SGD, t^-1": "linear"}
 
 
