@@ -45,18 +45,32 @@ class Curve(NamedTuple):
         return float(self.objective[max(int(np.sum(self.passes <= passes)) - 1, 0)])
 
 
+class Looked(Risk):
+    """Counts the CPU seconds of looks at the objective."""
+
+    looking = 0.0
+
+    def value(self) -> float:
+        began = time.process_time()
+        found = super().value()
+        self.looking += time.process_time() - began
+        return found
+
+
 def follow(method: Any, task: Task) -> Curve:
     network = copy.deepcopy(task.network)
-    risk = Risk(network, task.samples, task.lam)
+    risk = Looked(network, task.samples, task.lam)
+    needs_value = isinstance(method, ProxLinear)  # stochastic steps do not look where they are
     rows: list[dict[str, float]] = []
     seconds, spent = [], 0.0
     began = time.process_time()
 
     def note(row: dict[str, float]) -> bool:
         nonlocal began, spent
-        spent += time.process_time() - began
+        spent += time.process_time() - began - (0.0 if needs_value else risk.looking)
         rows.append(row)
         seconds.append(spent)
+        risk.looking = 0.0
         began = time.process_time()
         return bool(row["oracle_calls"] >= task.passes * risk.n)
 

@@ -196,6 +196,8 @@ def test_heads_that_do_not_fit_are_refused():
     X, y = proposals()
     with pytest.raises(ValueError, match="must have one output"):
         DeepBoxSVM(torch.nn.Linear(3, 2)).fit(X, y)
+    with pytest.raises(ValueError, match="got none"):
+        DeepBoxSVM(head()).fit([], [])
     with pytest.raises(ValueError, match="must be Proposals"):
         DeepBoxSVM(head()).fit([np.zeros((4, 4), int)] * 2, [(0, 0, 1, 1)] * 2)
 
@@ -206,6 +208,22 @@ def test_a_module_that_does_not_end_with_a_linear_layer_is_refused():
     model = DeepChainSVM(module, max_iterations=1).fit(X, y)
     with pytest.raises(ValueError, match="must end with a"):
         model.solve_last_layer(X, y)
+
+
+def test_nothing_comes_of_nothing():
+    X, y = sequences(3)
+    model = DeepChainSVM(network(), max_iterations=1).fit(X, y)
+    assert model.predict([]) == [] and model.predict_marginals([]) == []
+    boxes, true = proposals(3)
+    assert DeepBoxSVM(head(), max_iterations=1).fit(boxes, true).predict([]).shape == (0, 4)
+
+
+def test_the_last_layer_needs_regularisation():
+    X, y = sequences()
+    model = DeepChainSVM(network(), 0.0, max_iterations=1).fit(X, y)
+    with pytest.raises(ValueError, match="lam"):
+        model.solve_last_layer(X, y)
+    assert model.solve_last_layer(X, y, lam=0.1).gap_ <= 0.011
 
 
 def test_nothing_is_predicted_before_a_fit():

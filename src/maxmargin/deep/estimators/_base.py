@@ -18,6 +18,7 @@ from ..._parameters import check_choice, check_finite, check_not_negative
 from ...solvers.keeping import described
 from ...structures.fingerprint import fingerprint
 from ..training import GradientSteps, Risk, train
+from ..training.runs import own_draws
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
@@ -63,7 +64,7 @@ class DeepEstimator(BaseEstimator):
         """A copy of the module, or one that is made for these sizes, made into what scores; on the device."""
         if self.warm_start and hasattr(self, "module_"):
             return copy.deepcopy(self.module_)
-        with seeded(self.random_state):
+        with seeded(self.random_state, torch.device(self.device)):
             module = copy.deepcopy(self.module) if isinstance(self.module, nn.Module) else self._made(*sizes)
             return make(module).to(torch.device(self.device), self._dtype())
 
@@ -123,9 +124,9 @@ class DeepEstimator(BaseEstimator):
 
 
 @contextlib.contextmanager
-def seeded(random_state: Any) -> Iterator[None]:
+def seeded(random_state: Any, device: torch.device) -> Iterator[None]:
     """What PyTorch draws follows from the seed, if it is a number; nobody else's drawing changes."""
-    with torch.random.fork_rng(devices=[]):
+    with own_draws(device):
         if isinstance(random_state, (int, np.integer)):
             torch.manual_seed(int(random_state))
         yield

@@ -126,7 +126,9 @@ class DeepBoxSVM(DeepEstimator):
         -------
         self : DeepBoxSVM
         """
-        proposals, n_features = read_box_samples(X, BoxCandidates if len(X) else None, None, type(self).__name__)
+        proposals, n_features = read_box_samples(X)
+        if not isinstance(proposals[0], BoxCandidates):
+            raise ValueError("X, sample 0: must be Proposals(boxes, features): networks score boxes by features")
         boxes = check_overlap(read_boxes(y, len(proposals)), proposals)
         weight = check_sample_weight(sample_weight, len(proposals))
         overlaps = [box_iou(sample.boxes, box) for sample, box in zip(proposals, boxes, strict=True)]

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..._parameters import check_positive
 from ...estimators import ChainSVM
 from .samples import ChainSamples
 from .scorers import ChainScorer
@@ -21,8 +22,7 @@ def solve_last_layer(
     """A `ChainSVM` on the inputs of the last linear layer, which gets its weights, as transitions and boundary do."""
     if not isinstance(scorer, ChainScorer) or scorer.transitions is None or scorer.boundary is None:
         raise ValueError("the module gives scores of transitions itself, so that they are no part of the last layer")
-    if options["lam"] <= 0:
-        raise ValueError("the last layer is certified under regularisation: give a lam > 0")
+    check_positive("lam", options["lam"])  # nothing is certified without
     layer = last_linear(scorer, samples)
     features = [inputs_of(scorer, layer, samples, i) for i in range(len(samples.sizes))]
     has_bias = layer.bias is not None

@@ -104,7 +104,7 @@ def train(
     check_not_negative("tol", tol)
     rng = as_generator(random_state)
     keeper = keeper_of(checkpoint, checkpoint_every, identity)
-    with torch.random.fork_rng(devices=[]):  # what networks draw, too, follows from the seed, and nobody else's does
+    with own_draws(risk.weights().device):  # what networks draw, too, follows from the seed, and nobody else's does
         torch.manual_seed(int(rng.integers(2**31)))
         life = Life(method.start(risk, rng), risk, rng)
         life.go_on_from(keeper.found())
@@ -115,6 +115,11 @@ def train(
     risk.network.eval()
     names = life.rows[0].keys() if life.rows else ()
     return Trained(status, {name: np.array([row[name] for row in life.rows]) for name in names})
+
+
+def own_draws(device: torch.device) -> Any:
+    """What PyTorch draws inside leaves its generators outside as they were, on the CPU and on the device."""
+    return torch.random.fork_rng(devices=[] if device.type == "cpu" else [device], device_type=device.type)
 
 
 class Life:
