@@ -17,8 +17,10 @@ BACKENDS = ["compiled", "plain"]  # the latter by products where these fit
 
 
 @pytest.fixture(autouse=True)
-def _interpreted(no_compilation):
+def _interpreted(request):
     """All batches are tiny."""
+    if "compiled_kernels" not in request.node.name:
+        request.getfixturevalue("no_compilation")
 
 
 @pytest.fixture(params=BACKENDS)
@@ -114,6 +116,21 @@ def test_chains_are_those_of_the_inference_of_this_package(forbidden, backend):
         np.testing.assert_allclose(found.node[b, :length].ravel(), shares, rtol=0, atol=1e-10)
         summed = pairs[: (length - 1) * 16].reshape(-1, 4, 4).sum(axis=0)
         np.testing.assert_allclose(found.edge[b, 0], summed, rtol=0, atol=1e-10)
+
+
+def test_compiled_kernels_find_the_same_in_threads(monkeypatch):
+    node, edge, lengths = random_batch("Chains", "shared", n_samples=7, n_nodes=5)
+    chains = Chains(node, edge, lengths)
+    monkeypatch.setattr(compiled, "WORTH_A_THREAD", 1.0)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    assert compiled.ask(chains.forest()).n_threads == 3
+    best, top, found, values = chains.best(), chains.top(4), chains.marginals(), chains.log_partition()
+    monkeypatch.setattr(dispatch, "finds_by_kernels", lambda forest: False)
+    assert torch.equal(best, chains.best())
+    torch.testing.assert_close(top[1], chains.top(4)[1], rtol=0, atol=1e-12)
+    torch.testing.assert_close(values, chains.log_partition(), rtol=0, atol=1e-12)
+    for one, other in zip(found, chains.marginals(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
 
 
 def test_ties_go_to_the_lowest_labels(backend):
