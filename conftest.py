@@ -13,7 +13,10 @@ if BESIDE_CHECKOUT.is_dir():
 
 os.environ.setdefault("MPLBACKEND", "agg")
 
-INTERPRETED = ("maxmargin.inference", "maxmargin.plotting")
+INTERPRETED = ("maxmargin.deep", "maxmargin.inference", "maxmargin.plotting")
+
+# its modules cannot even be looked at for examples without PyTorch
+collect_ignore = [] if importlib.util.find_spec("torch") else ["src/maxmargin/deep"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

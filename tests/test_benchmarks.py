@@ -3,6 +3,7 @@
 import importlib
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -343,3 +344,21 @@ def test_passes_of_windows(monkeypatch, capsys):
     monkeypatch.setattr(memory, "GOAL", 0.05)
     bars = list(memory.passes_of_windows("OCR-small", 2e6, (100.0,)))
     assert all(BAR.match(str(bar)) for bar in bars) and "from disk" in capsys.readouterr().out
+
+
+@needs_data
+def test_deep_runs(interpreted, request, monkeypatch, capsys):
+    torch = pytest.importorskip("torch")
+    request.addfinalizer(partial(torch.set_num_threads, torch.get_num_threads()))
+    torch.set_num_threads(1)
+    for fetcher in ("fetch_wnut17", "fetch_bccd"):
+        monkeypatch.setattr(datasets, fetcher, sliced(getattr(datasets, fetcher), 4))
+    main, speed, convex, runs, boxes = (
+        importlib.import_module(f"benchmarks.deep.{name}") for name in ("__main__", "speed", "convex", "runs", "boxes")
+    )
+    monkeypatch.setattr(speed, "QUICK", ((2, 3, 4), (2, 3, 30)))
+    monkeypatch.setattr(convex, "METHOD", convex.ProxLinear(budget=1))
+    monkeypatch.setattr(runs, "RATES", (0.1,))
+    monkeypatch.setattr(runs, "ETAS", (1.0,))
+    monkeypatch.setattr(boxes, "EFFECTS", {"budget": {"budget 1": {"budget": 1}}})
+    assert_runs("deep", main, monkeypatch, capsys)

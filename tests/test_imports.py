@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "solvers": NEUTRAL | {"structures", "persistence"},
     "distributed": NEUTRAL | {"structures", "solvers", "persistence"},
     "estimators": NEUTRAL | {"structures", "solvers", "distributed", "features", "metrics", "plotting", "persistence"},
+    "deep": NEUTRAL | {"inference", "structures", "solvers", "estimators", "metrics"},
     "compilation": NEUTRAL | {"estimators", "structures", "solvers"},
     "cli": {
         "compilation",
@@ -116,11 +117,28 @@ def test_the_walk_sees_all_kinds_of_imports():
         assert list(_targets(ast.parse(text).body[0], here)) == expected
 
 
+def said_by(code: str) -> str:
+    """What a fresh process prints."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.strip()
+
+
+def test_importing_the_package_leaves_torch_alone():
+    assert said_by("import sys, maxmargin, maxmargin.cli; print('torch' in sys.modules)") == "False"
+
+
+def test_deep_says_what_it_needs():
+    code = (
+        "import sys, maxmargin; sys.modules['torch'] = None\n"
+        "try:\n    import maxmargin.deep\nexcept ImportError as error:\n    print(error)"
+    )
+    assert 'pip install "maxmargin[deep]"' in said_by(code)
+
+
 def test_importing_the_data_sets_adds_nothing_heavy():
     code = (
         "import sys, maxmargin; before = set(sys.modules); import maxmargin.datasets; "
         "print({'sklearn', 'scipy', 'tqdm'} & (set(sys.modules) - before))"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.strip() == "set()"
+    assert said_by(code) == "set()"

@@ -28,7 +28,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 INDEX = ROOT / "docs" / "index.md"
 OUTPUT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MOST_README_LINES = 60
-INTERPRETED = {"graphs"}  # so small that to compile for them would take longer
+INTERPRETED = {"deep", "graphs"}  # so small that to compile for them would take longer
 
 
 class Block(NamedTuple):
@@ -90,6 +90,8 @@ def test_the_examples_of_a_page_run(page, request, tmp_path, monkeypatch):
     blocks = [block for block in blocks if not block.mark.startswith("no-run")]
     if any("fetch_" in block.text for block in blocks):
         request.getfixturevalue("shared_data")
+    if any("maxmargin.deep" in block.text for block in blocks):
+        pytest.importorskip("torch")
     if page.stem in INTERPRETED:
         request.getfixturevalue("no_compilation")
     monkeypatch.chdir(tmp_path)

@@ -144,14 +144,20 @@ class Extrapolation:
 
     def advance(self, w: np.ndarray, kappa: float) -> None:
         """The solution w of this problem is there, to be kept; the next one has another kappa."""
+        beta = self.next_momentum(kappa)
+        self.centre = mixed(1.0 + beta, w, -beta, self.previous)
+        self.previous = w
+
+    def next_momentum(self, kappa: float) -> float:
+        """By how much of its step from the last solution the next centre lies beyond this one."""
         before = self.alpha**2 * (self.lam + self.kappa)
         stiff = self.lam + kappa
         # (27): stiff a^2 + (before - lam) a - before = 0
         half = 0.5 * (before - self.lam)
         alpha = (np.sqrt(half * half + stiff * before) - half) / stiff
         beta = self.alpha * (1.0 - self.alpha) * (self.lam + self.kappa) / (before + alpha * stiff)
-        self.centre = mixed(1.0 + beta, w, -beta, self.previous)
-        self.previous, self.alpha, self.kappa = w, alpha, kappa
+        self.alpha, self.kappa = alpha, kappa
+        return float(beta)
 
 
 class ProximalSequence:

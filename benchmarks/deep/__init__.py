@@ -1,0 +1,1 @@
+"""Networks with structured outputs: inference on tensors, and training through it."""
