@@ -117,7 +117,7 @@ def wait_for(cluster: Any, n_workers: int) -> None:
 
 
 def killed_workers(task: Task, folder: Path, n_workers: int, kills: int) -> Bar:
-    """A worker dies at a random moment of each run; nannies start others, and some give up in the end."""
+    """A worker dies at a random moment of each run, and another is started in its place."""
     alone, paths = task.alone(), task.files(folder, n_workers)
     chance, found, same = random.Random(0), list[ChainSVM](), 0
     while len(found) < kills:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..solvers.block_coordinate import BlockFrankWolfe
-from ..solvers.catalyst import as_catalyst, problems_for
+from ..solvers.catalyst import as_catalyst
 from ..solvers.engine import Engine, State
 from ..solvers.objective import Certified, DualPoint, DualValue, along
+from ..solvers.posing import problems_for
 from ..solvers.result import Record
 from . import local
 from .pace import Pace, Seen
@@ -84,7 +85,8 @@ class RoundsEngine(Engine):
     def set_out(self, point: DualPoint) -> None:
         """From a dual point of the partitions."""
         self.point, self.gap = point, np.inf  # as far as it is known
-        self.outer = problems_for(self.acceleration, self.averages, self.objective, point, self.curvature, self.steps)
+        posed = self.acceleration, self.averages, self.objective, point, self.curvature, self.steps
+        self.outer = problems_for(*posed, whole=True)  # partitions tell changes of all of them
         self.mean, self.weight_of_mean = DualPoint(np.zeros_like(point.vector), 0.0), 0.0
         self.place()
 

@@ -22,8 +22,9 @@ def problems_for(
     point: DualPoint,
     find_curvature: Callable[[], float],
     steps: int,
+    whole: bool = False,
 ) -> Any:
-    """What the steps of a solver are to work on, from a dual point on."""
+    """What the steps of a solver are to work on, from a dual point on; `whole`: its vectors have all weights."""
     lam = objective.lam
     if settings is None:
         return OneProblem(lam, settings, steps)
@@ -35,7 +36,8 @@ def problems_for(
             return OneProblem(lam, settings, steps)
         kappa = 0.5 * np.sqrt(lam * highest)
     n, n_weights = len(objective.problem.weight), len(point.vector)
-    kind = FewWeights if n_weights > MANY_WEIGHTS * n and allows_few(objective) else ProximalSequence
+    few = n_weights > MANY_WEIGHTS * n and not whole and allows_few(objective)
+    kind = FewWeights if few else ProximalSequence
     sequence = kind(settings, averages, n, n_weights)
     sequence.begin(objective, kappa, highest, point, steps)
     return sequence
