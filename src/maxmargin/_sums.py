@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._compile import kernel
+from ._threads import sweep
 
 # So many products BLAS sums in one go; beyond, pairwise. It has no threads for so few, which would go on spinning
 # between kernels.
@@ -14,29 +15,39 @@ CHUNK = 1024
 def dot(a: np.ndarray, b: np.ndarray) -> float:
     """``a'b``, by pairwise summation of chunks: more exact than BLAS alone, and each number is read once."""
     whole = len(a) // CHUNK * CHUNK
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told where the value is used
-        sums = np.vecdot(a[:whole].reshape(-1, CHUNK), b[:whole].reshape(-1, CHUNK))
+    x, y, sums = a[:whole].reshape(-1, CHUNK), b[:whole].reshape(-1, CHUNK), np.empty(whole // CHUNK)
+
+    def sum_chunks(i: int, j: int) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told where the value is used
+            np.vecdot(x[i:j], y[i:j], out=sums[i:j])
+
+    sweep(len(sums), CHUNK, sum_chunks)
+    with np.errstate(over="ignore", invalid="ignore"):
         return float(np.sum(sums) + np.sum(a[whole:] * b[whole:]))
 
 
 @kernel
-def mix_into(out, a, u, b, v):
-    """``out = a u + b v``, in one sweep; it may be one of these."""
-    for j in range(out.shape[0]):
+def mix_range(out, a, u, b, v, first, last):
+    for j in range(first, last):
         out[j] = a * u[j] + b * v[j]
+
+
+def mix_into(out: np.ndarray, a: float, u: np.ndarray, b: float, v: np.ndarray) -> None:
+    """``out = a u + b v``, in one sweep; it may be one of these."""
+    sweep(len(out), 1, lambda first, last: mix_range(out, float(a), u, float(b), v, first, last))
 
 
 def mixed(a: float, u: np.ndarray, b: float, v: np.ndarray) -> np.ndarray:
     """``a u + b v``."""
     out = np.empty_like(u)
-    mix_into(out, float(a), u, float(b), v)
+    mix_into(out, a, u, b, v)
     return out
 
 
 @kernel
-def sum_way(start, end, sums):
+def sum_way(start, end, sums, first, last):
     """Chunks of ``start'start``, ``start'way`` and ``way'way``, where the way leads from `start` to `end`."""
-    for chunk in range(sums.shape[1]):
+    for chunk in range(first, last):
         here = start[chunk * CHUNK : (chunk + 1) * CHUNK]  # loops from 0 vectorise
         there = end[chunk * CHUNK : (chunk + 1) * CHUNK]
         square, slope, curvature = 0.0, 0.0, 0.0
@@ -51,6 +62,6 @@ def sum_way(start, end, sums):
 def way_products(start: np.ndarray, end: np.ndarray) -> tuple[float, float, float]:
     """``start'start``, ``start'way`` and ``way'way``, where the way leads from `start` to `end`, in one sweep."""
     sums = np.empty((3, -(-len(start) // CHUNK)))
-    sum_way(start, end, sums)
+    sweep(sums.shape[1], CHUNK, lambda first, last: sum_way(start, end, sums, first, last))
     square, slope, curvature = np.sum(sums, axis=1).tolist()
     return square, slope, curvature

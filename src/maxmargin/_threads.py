@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -78,11 +80,37 @@ def equal_shares(sizes: np.ndarray, n_shares: int) -> np.ndarray:
     return np.concatenate([[0], inner, [len(sizes)]]).astype(np.int64)
 
 
+class _Sweeps(local):
+    """How many threads may share sweeps over vectors of weights that the thread at work begins."""
+
+    n_threads = 1
+
+
+_SWEEPS = _Sweeps()
+MANY = 1 << 19  # numbers: to sweep over fewer takes no longer than to wake a thread
+
+
+@contextmanager
+def sweeping_on(n_threads: int) -> Iterator[None]:
+    """In this block, long sweeps are shared by so many threads."""
+    before, _SWEEPS.n_threads = _SWEEPS.n_threads, n_threads
+    try:
+        yield
+    finally:
+        _SWEEPS.n_threads = before
+
+
+def sweep(n: int, width: int, call: Callable[[int, int], None]) -> None:
+    """Call ``call(first, last)`` for ranges of n items of so many numbers each."""
+    on_ranges(n, _SWEEPS.n_threads if n * width >= MANY else 1, call)
+
+
 def on_ranges(n: int, n_threads: int, call: Callable[[int, int], None], sizes: np.ndarray | None = None) -> None:
     """Call ``call(first, last)`` for ranges that cover ``range(n)``, one thread each; alike in number, or in size."""
     n_threads = min(n_threads, n)
-    if n_threads == 1:
+    if n_threads <= 1:
         call(0, n)
         return
-    bounds = equal_shares(np.ones(n) if sizes is None else sizes, n_threads).tolist()
+    bounds = np.linspace(0, n, n_threads + 1).astype(int) if sizes is None else equal_shares(sizes, n_threads)
+    bounds = bounds.tolist()
     at_once([partial(call, first, last) for first, last in pairwise(bounds)])

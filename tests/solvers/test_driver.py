@@ -227,7 +227,7 @@ def test_bad_parameters_are_named(name, value):
     [
         (
             BlockFrankWolfe(sampling="best"),
-            r"sampling must be one of \['active', 'gap', 'permutation', 'uniform'\], got 'best'",
+            r"sampling must be one of \['active', 'gap', 'permutation', 'ranges', 'uniform'\], got 'best'",
         ),
         (BlockFrankWolfe(averaging="mean"), "averaging must be None or \"weighted\", got 'mean'"),
         (BlockFrankWolfe(gap_every=0), "gap_every must be a number > 0, got 0"),

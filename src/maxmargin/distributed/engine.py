@@ -30,6 +30,7 @@ class Elsewhere(NamedTuple):
     n: int
     dimension: int
     certifiable: bool
+    n_threads: int = 1
 
 
 class RoundsEngine(Engine):

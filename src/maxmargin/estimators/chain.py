@@ -42,7 +42,7 @@ class ChainSVM(HingeLoss, ChainLabeling):
     verbose : int, default=0
         1 shows a progress bar with the gap.
     n_jobs : int or None, default=None
-        Threads for certificates and predictions; None is 1, -1 all cores.
+        Threads for steps, certificates and predictions; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
     checkpoint : str, path or None, default=None

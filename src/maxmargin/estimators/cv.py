@@ -57,7 +57,7 @@ class ChainSVMCV(PathCV, ChainSVM):
     verbose : int, default=0
         1 shows a progress bar with the gap.
     n_jobs : int or None, default=None
-        Threads for certificates and predictions; None is 1, -1 all cores.
+        Threads: folds side by side, steps, certificates and predictions; None is 1, -1 all cores.
     scale : bool or None, default=None
         Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
         fitted weights are for features as they came. None: yes.
@@ -252,7 +252,7 @@ class MulticlassSVMCV(PathCV, MulticlassSVM):
     verbose : int, default=0
         1 shows a progress bar with the gap.
     n_jobs : int or None, default=None
-        Threads for certificates; None is 1, -1 all cores.
+        Threads: folds side by side, steps and certificates; None is 1, -1 all cores.
     scale : bool or None, default=None
         Whether to learn from features divided by their spread and losses divided by the largest ones (``scaling_``);
         fitted weights are for features as they came. None: yes.

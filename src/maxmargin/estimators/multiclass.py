@@ -84,7 +84,7 @@ class MulticlassSVM(ClassifierMixin, LearnsInParts):
     verbose : int, default=0
         1 shows a progress bar with the gap.
     n_jobs : int or None, default=None
-        Threads for certificates; None is 1, -1 all cores.
+        Threads for steps and certificates; None is 1, -1 all cores.
     warm_start : bool, default=False
         Whether a second `fit` on the same data goes on where the first one stopped.
     checkpoint : str, path or None, default=None

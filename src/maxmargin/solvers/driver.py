@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._threads import sweeping_on
 from .ending import (
     ALL,
     HURRIED,
@@ -94,7 +95,8 @@ def drive(
     """
     engine.prepare()
     run = _Run(engine, limits, callbacks, state, keeper, found)
-    with Interrupt(keeper.keeps) as interrupt, progress("passes", limits.max_passes, verbose) as bar:
+    shown = progress("passes", limits.max_passes, verbose)
+    with Interrupt(keeper.keeps) as interrupt, shown as bar, sweeping_on(engine.passes.n_threads):
         status = run.until_stopped(interrupt, bar)
     last = run.last_record
     assert run.best is not None and last is not None
@@ -125,7 +127,8 @@ def drive_unchecked(
     engine.prepare()
     run = _Run(engine, limits, (), state, keeper, found)
     with Interrupt(keeper.keeps) as interrupt, progress("passes", limits.max_passes, 0) as bar:
-        run.work(run.last, interrupt, bar)
+        with sweeping_on(engine.passes.n_threads):
+            run.work(run.last, interrupt, bar)
         run.keep_where_it_ends(interrupt)
     estimate = engine.estimate()
     status = Status.UNCERTIFIED if run.is_reached(estimate.primal, estimate.dual) else Status.MAX_PASSES

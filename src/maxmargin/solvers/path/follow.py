@@ -72,7 +72,7 @@ def regularization_path(
     random_state : int, RandomState, Generator or None, default=None
         Seed.
     n_jobs : int or None, default=None
-        Threads for exact passes; -1 for all cores.
+        Threads, for exact passes and, where that is known, for steps; -1 for all cores.
     verbose : int, default=0
         1 shows a progress bar.
     checkpoint : str, path or None, default=None
@@ -146,7 +146,7 @@ def lam_grid(
     random_state : int, RandomState, Generator or None, default=None
         Seed.
     n_jobs : int or None, default=None
-        Threads for exact passes; -1 for all cores.
+        Threads, for exact passes and, where that is known, for steps; -1 for all cores.
     verbose : int, default=0
         1 shows a progress bar.
     checkpoint : str, path or None, default=None
