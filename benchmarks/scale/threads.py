@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin import ChainSVMCV, datasets
-from maxmargin.solvers import BlockFrankWolfe, regularization_path
+from maxmargin.solvers import BlockFrankWolfe, lam_grid
 from maxmargin.solvers.passes import Passes
 from maxmargin.structures.verbs import new_blocks
 
@@ -70,7 +70,7 @@ def full_passes(name: str, turns: int) -> dict[str, float]:
         "gaps": lambda j, turn: passes[j].gaps(blocks, w, gaps),
         "corners": lambda j, turn: passes[j].corners(w),
     }
-    return {kind: speed_up(call, 5 * turns) for kind, call in kinds.items()}
+    return {kind: speed_up(call, 15 * turns) for kind, call in kinds.items()}
 
 
 def block_steps(name: str, lam: str, sampling: str, turns: int) -> tuple[float, dict[int, float]]:
@@ -91,7 +91,7 @@ def path(name: str, turns: int) -> float:
     grid = [c / n for c in (300.0, 100.0, 30.0, 10.0)]
 
     def run(n_jobs: int, turn: int) -> None:
-        regularization_path(problem, lams=grid, solver=solver("permutation"), random_state=turn, n_jobs=n_jobs)
+        lam_grid(problem, solver("permutation"), lams=grid, random_state=turn, n_jobs=n_jobs)
 
     return speed_up(run, turns)
 

@@ -69,7 +69,7 @@ def test_other_formats_than_said(train, tmp_path):
 
 def test_names_that_are_wrong(train, model, tmp_path):
     one_line(run("fit", tmp_path / "no", "-o", tmp_path / "m"), 1, "cannot open", "No such file")
-    one_line(run("fit", tmp_path, "-o", tmp_path / "m"), 1, "cannot open", "directory")
+    one_line(run("fit", tmp_path, "-o", tmp_path / "m"), 1, "holds no samples", "samples.json")
     one_line(run("fit", train, "-o", tmp_path / "no" / "m"), 2, "cannot write", "No such file")
     one_line(run("fit", train, "-o", tmp_path), 2, "cannot write", "directory")
     one_line(run("predict", tmp_path / "no", train), 1, "No such file")

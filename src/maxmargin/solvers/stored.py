@@ -16,7 +16,7 @@ from .parts.cache import Cache
 from .parts.gibbs_step import GibbsStep
 from .parts.inner_steps import ExpectationStep, ExponentiatedStep
 from .parts.lengths import ExactLength, FixedLength
-from .parts.samplers import Active, ByGaps, Drawn, Permutation, Uniform
+from .parts.samplers import Active, ByGaps, Drawn, Permutation, Ranges, Uniform
 from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .smoothing import SVRG, Casimir
 
@@ -34,7 +34,7 @@ SOLVERS = (
     SoftBCFW,
     Subgradient,
 )
-SAMPLING = (Active, ByGaps, Drawn, Permutation, Uniform)
+SAMPLING = (Active, ByGaps, Drawn, Permutation, Ranges, Uniform)
 STEPS = (
     AwayStep,
     ExpectationStep,

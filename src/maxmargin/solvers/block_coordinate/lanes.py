@@ -38,6 +38,7 @@ from ..parts.steps import fitted_step, traits
 from .loop import lacks_any_room, visit
 
 FEWEST = 256  # blocks of a thread: with fewer of them, a round is too much of a pass
+NEIGHBOURS = 64  # blocks in a row that a thread has: what they have lies together, and is fetched together
 PARTS_OF_A_PASS = 4
 ROUND = 10  # steps of a thread: about as many as cost no passes, and enough that meetings cost little
 SIDES = 4  # rounds that are remembered: one is written, one read, and a thread may be a round ahead or behind
@@ -174,7 +175,7 @@ class Lanes:
     def __init__(self, problem: Any, n_lanes: int):
         self.problem, self.given, self.n_lanes = problem, Reference(problem), n_lanes
         self.sizes = sizes_of_blocks(problem)
-        self.owner = np.arange(len(self.sizes)) // LINE % n_lanes  # neighbours share cache lines of what blocks have
+        self.owner = np.arange(len(self.sizes)) // NEIGHBOURS % n_lanes
         self.own = [np.flatnonzero(self.owner == p) for p in range(n_lanes)]
         self.place = np.zeros(len(self.sizes), np.int64)
         for own in self.own:

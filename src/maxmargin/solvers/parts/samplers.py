@@ -174,8 +174,8 @@ class Ranges(Sampling):
     >>> from maxmargin.solvers import BlockFrankWolfe, Ranges
     >>> Ranges(size=3, together=1, bursts=1).draw(np.random.default_rng(0), 6).tolist()
     [2, 0, 1, 5, 4, 3]
-    >>> BlockFrankWolfe(sampling=Ranges())  # sampling="ranges" means the same
-    BlockFrankWolfe(sampling=Ranges())
+    >>> BlockFrankWolfe(sampling=Ranges(size=3))  # sampling="ranges" is Ranges() as it comes
+    BlockFrankWolfe(sampling=Ranges(size=3, together=4, bursts=16))
     """
 
     size: int | None = None
