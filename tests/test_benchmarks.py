@@ -326,6 +326,20 @@ def test_killed_runs_go_on(kind, interpreted, tmp_path):
     assert interruptions.kill_often(solve, tmp_path, 4, np.random.default_rng(0)) == (0, 0, 0)
 
 
+@needs_data
+def test_threads_are_compared(interpreted, monkeypatch, capsys):
+    threads = importlib.import_module("benchmarks.scale.threads")
+    problems = importlib.import_module("benchmarks._problems")
+    few = sliced(datasets.fetch_ocr, 6)
+    problem = problems.chains_of(few("small"))
+    monkeypatch.setattr(threads, "load", lambda name: (problem, 6))
+    monkeypatch.setattr(threads, "TOL", 0.3)
+    monkeypatch.setattr(datasets, "fetch_ocr", few)
+    bars = threads.measure(True)
+    assert len(bars) == 5 and all(BAR.match(str(bar)) for bar in bars)
+    assert "passes" in capsys.readouterr().out
+
+
 def test_data_larger_than_memory(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
     memory = importlib.import_module("benchmarks.scale.memory")
