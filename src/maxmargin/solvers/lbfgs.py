@@ -82,7 +82,7 @@ class QuasiNewtonEngine(Engine):
 
     def look(self, w: np.ndarray) -> Place:
         """Ask all samples; their Gibbs distributions are a dual point."""
-        hinges, (vector, entropy) = self.passes.corners(w)
+        hinges, (vector, entropy) = self.passes.gradient(w)
         self.oracle_calls += self.n
         value = self.passes.primal(w, self.lam, hinges) + self.l1 * float(np.sum(np.abs(w)) if self.l1 else 0.0)
         if self.certifiable:

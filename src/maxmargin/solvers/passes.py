@@ -115,10 +115,7 @@ class Passes:
             on_range(work, first, last, own)
 
         self.run(into_own)
-        total, *others = (vectors[first] for first in sorted(vectors))
-        for other in others:
-            total += other
-        return total
+        return sum((vectors[first] for first in sorted(vectors)), start=np.zeros(self.dimension))
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
@@ -147,17 +144,23 @@ class Passes:
     def corners(
         self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
     ) -> tuple[np.ndarray, DualPoint]:
-        """Hinges at w, and the dual point with all mass on the corners, as the source finds them."""
+        """Hinges at w, and the dual point with all mass on the corners."""
+        hinges, losses, vector = np.empty(self.n), np.empty(self.n), np.zeros(self.dimension)
+        corner_pass(self.problem, self.work, source, memory, w, k, 0, self.n, hinges, losses, vector)
+        return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+
+    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
+        """The same from the oracle, on several threads."""
         hinges, losses = np.empty(self.n), np.empty(self.n)
         vector = self.summed(
             lambda work, first, last, own: corner_pass(
-                self.problem, work, source, memory, w, k, first, last, hinges, losses, own
+                self.problem, work, ORACLE, NOTHING, w, 0, first, last, hinges, losses, own
             )
         )
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_corners(self) -> None:
-        """Compile or load what `corners` from the oracle needs."""
+        """Compile or load what `corners` from the oracle and `gradient` need."""
         nothing, zero = np.empty(0), np.zeros(self.dimension)
         corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, zero)
 

@@ -175,7 +175,8 @@ class Lanes:
     def __init__(self, problem: Any, n_lanes: int):
         self.problem, self.given, self.n_lanes = problem, Reference(problem), n_lanes
         self.sizes = sizes_of_blocks(problem)
-        self.owner = np.arange(len(self.sizes)) // NEIGHBOURS % n_lanes
+        n = len(self.sizes)
+        self.owner = np.arange(n) // max(1, min(NEIGHBOURS, n // (4 * n_lanes))) % n_lanes  # each has some
         self.own = [np.flatnonzero(self.owner == p) for p in range(n_lanes)]
         self.place = np.zeros(len(self.sizes), np.int64)
         for own in self.own:
