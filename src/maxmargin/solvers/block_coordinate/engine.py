@@ -65,7 +65,7 @@ class BlockEngine(Engine):
         super().__init__(problem, lam, box, n_jobs)
         self.parts, self.sampling = parts, parts.sampling
         self.memory, self.step = parts.memory, fitted_step(parts.step, problem, lam)
-        self.tally, self.gains = np.zeros(2, np.int64), np.zeros(1)
+        self.tally, self.gains = np.zeros(2, np.int64), np.empty(0)
         self.lanes, self.rhythm = lanes_for(problem, parts.step, box, self.passes.n_threads), Rhythm()
         self.known_curvature: float | None = None
 

@@ -30,7 +30,7 @@ class Run(NamedTuple):
     gaps: np.ndarray  # (n,) the last known block gaps
     total_gap: float  # an exact sum of them
     tally: np.ndarray  # (2,) outputs that were remembered, and that the oracle was asked for
-    gains: np.ndarray  # (1,) of the dual in all steps, where these tell
+    gains: np.ndarray  # the first of them is what the dual gained in all steps; empty where nobody asks
 
 
 @kernel

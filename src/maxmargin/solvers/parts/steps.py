@@ -235,8 +235,9 @@ def _(step, problem, run, i, k):
         find_optimum(problem, run.blocks, step.into.expectation, run.work, i, problem.weight[i] / run.lam)
         measured = measure(problem, step.into, run.blocks, run.work, i)
         follow(step.into, problem, run, i, measured, 1.0)
-        slope = problem.weight[i] * (block_value(problem, run.blocks, run.work, run.w, i) - current)
-        run.gains[0] += gain(line_along(problem, run, i, measured, slope, 1.0), 1.0)
+        if run.gains.shape[0] > 0:
+            slope = problem.weight[i] * (block_value(problem, run.blocks, run.work, run.w, i) - current)
+            run.gains[0] += gain(line_along(problem, run, i, measured, slope, 1.0), 1.0)
 
 
 @implements(change_block, FrankWolfeStep, AwayStep, PairwiseStep)
@@ -262,6 +263,13 @@ def line_along(problem, run, i, measured, slope, longest):
 
 
 @helper
+def count_gain(run, line, gamma):
+    """Add up what a step gains, where somebody asks: a thread that works beside others."""
+    if run.gains.shape[0] > 0:
+        run.gains[0] += gain(line, gamma)
+
+
+@helper
 def follow(direction, problem, run, i, measured, gamma):
     """Take a step of length gamma."""
     release(run.box, run.w)
@@ -277,7 +285,7 @@ def along_corner(step, problem, run, i, k, slot, sign, slope, longest):
     measured = measure(problem, step.toward, run.blocks, run.work, i)
     line = line_along(problem, run, i, measured, slope, longest)
     gamma = choose_length(step.length, line, problem, run, i, k)
-    run.gains[0] += gain(line, gamma)
+    count_gain(run, line, gamma)
     follow(step.toward, problem, run, i, measured, sign * gamma)
     shift_mass(run.memory, i, slot, sign * gamma)
     return gamma
@@ -321,7 +329,7 @@ def _(step, problem, run, i, k, found):
             toward = line_along(problem, run, i, whole, found.gap, 1.0)
             rival = gain(toward, choose_length(step.length, toward, problem, run, i, k))
         if gain(line, gamma) >= rival:
-            run.gains[0] += gain(line, gamma)
+            count_gain(run, line, gamma)
             follow(step.between, problem, run, i, measured, gamma)
             memory.mass[i, worst] = 0.0 if gamma == mass else mass - gamma
             memory.mass[i, found.slot] += gamma
