@@ -20,6 +20,7 @@ from .parts.cache import Cache
 from .parts.gibbs_step import GibbsStep
 from .parts.inner_steps import ExpectationStep, ExponentiatedStep
 from .parts.lengths import ExactLength, FixedLength
+from .parts.repeated import RepeatedStep
 from .parts.samplers import Active, ByGaps, Drawn, Permutation, Ranges, Uniform
 from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .path import Path, lam_grid, regularization_path
@@ -59,6 +60,7 @@ __all__ = [
     "Permutation",
     "Ranges",
     "Record",
+    "RepeatedStep",
     "Result",
     "SmoothedObjective",
     "SoftBCFW",

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._compile import implements, kernel, verb
 from .._sums import dot
-from ..structures.verbs import forget_weights
+from ..structures.verbs import find_potentials, forget_weights, renew_potentials
 
 
 @verb
@@ -24,6 +24,11 @@ def clip(box, w):
 @verb
 def after_change(box, problem, work):
     """The weights that the scratch knows were brought into the box."""
+
+
+@verb
+def renew(box, problem, work, w, i):
+    """Find the potentials of block i after steps on it, which they followed where weights are where the steps lead."""
 
 
 class NoBox(NamedTuple):
@@ -43,6 +48,11 @@ def _(box, w):
 @implements(after_change, NoBox)
 def _(box, problem, work):
     return None
+
+
+@implements(renew, NoBox)
+def _(box, problem, work, w, i):
+    renew_potentials(problem, work, w, i)
 
 
 class Box(NamedTuple):
@@ -71,6 +81,11 @@ def _(box, w):
 @implements(after_change, Box)
 def _(box, problem, work):
     forget_weights(problem, work)
+
+
+@implements(renew, Box)
+def _(box, problem, work, w, i):
+    find_potentials(problem, work, w, i)
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 from ..structures import CustomProblem, as_problem
 from ..structures.label_pairs import LabelPairs
 from ..structures.needs import Need
+from ..structures.pairwise.chain import has_many_labels
 from ..structures.pairwise.pieces import can_be_cut
 from ..structures.verbs import argmax_cost, offers
 from .base import Solver
@@ -22,6 +23,7 @@ from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .partial_linearization import PartialLinearization
 from .parts.cache import Cache
+from .parts.repeated import RepeatedStep
 from .smoothing import SVRG, Casimir
 
 # Chains of more than this many times the square root of all positions are cut into pieces of that many times; none is
@@ -45,8 +47,8 @@ def choose(problem: Any) -> Solver:
     would cost as much again, so that blocks come in orders drawn ahead, those with a gap more often. Where the oracle
     is plain Python, a user's or our own, compiled steps over all it ever answered, between its calls; but sets of many
     labels that interact are taken apart, and learn label by label and pair by pair. Chains that are long beside the
-    square root of all positions are cut into pieces. Samples on disk come a few ranges at a time. Log-losses take
-    accelerated Gibbs steps on blocks drawn by their gaps.
+    square root of all positions are cut into pieces, and chains of many labels take two steps a visit. Samples on disk
+    come a few ranges at a time. Log-losses take accelerated Gibbs steps on blocks drawn by their gaps.
 
     All of it follows from types and sizes, so that the choice is the same in every run. Whether acceleration has
     anything to gain, the solver sees from the curvature of the data and lam.
@@ -68,6 +70,8 @@ def choose(problem: Any) -> Solver:
         root = np.sqrt(len(problem.labels))
         if problem.longest > max(SHORTEST_PIECE, LONG * root):
             return solver.set_params(pieces=max(SHORTEST_PIECE, int(PIECE * root)))
+    if has_many_labels(problem):
+        solver.set_params(step=RepeatedStep())
     is_expensive = problem is not None and argmax_cost(problem) > EXPENSIVE
     return solver.set_params(cache=CHOOSY if is_expensive else False)
 

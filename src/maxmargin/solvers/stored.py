@@ -16,6 +16,7 @@ from .parts.cache import Cache
 from .parts.gibbs_step import GibbsStep
 from .parts.inner_steps import ExpectationStep, ExponentiatedStep
 from .parts.lengths import ExactLength, FixedLength
+from .parts.repeated import RepeatedStep
 from .parts.samplers import Active, ByGaps, Drawn, Permutation, Ranges, Uniform
 from .parts.steps import AwayStep, FrankWolfeStep, OptimalStep, PairwiseStep
 from .smoothing import SVRG, Casimir
@@ -43,6 +44,7 @@ STEPS = (
     GibbsStep,
     OptimalStep,
     PairwiseStep,
+    RepeatedStep,
 )
 
 for part in (*SOLVERS, *SAMPLING, *STEPS, ExactLength, FixedLength, Cache, Catalyst, Decay):

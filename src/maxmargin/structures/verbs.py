@@ -161,6 +161,26 @@ def find_potentials(problem, work, w, i):
 
 
 @verb
+def shift_potentials(problem, direction, blocks, work, i, gamma, scale):
+    """Potentials at hand become those after a step that :func:`move` is about to take; by default they stay."""
+
+
+@implements(shift_potentials, object)
+def _(problem, direction, blocks, work, i, gamma, scale):
+    return None
+
+
+@verb
+def renew_potentials(problem, work, w, i):
+    """Find what of block i's potentials did not follow its last steps; by default all of them."""
+
+
+@implements(renew_potentials, object)
+def _(problem, work, w, i):
+    find_potentials(problem, work, w, i)
+
+
+@verb
 def find_corner(problem, work, w, i):
     """The loss-augmented argmax becomes the corner; returns its value, ``max_y L_i(y) + <w, phi_i(y)>``."""
 

@@ -34,8 +34,8 @@ from ...structures.verbs import forget_weights, n_blocks, new_work
 from ..box import NoBox
 from ..parts.averaging import averaging_shares
 from ..parts.samplers import Order, OwnGapSampler, Plan, peek, pick, sums_over
-from ..parts.steps import fitted_step, traits
-from .loop import lacks_any_room, visit
+from ..parts.steps import fitted_step, lacks_any_room, traits
+from .loop import visit
 
 FEWEST = 256  # blocks of a thread: with fewer of them, a round is too much of a pass
 NEIGHBOURS = 64  # blocks in a row that a thread has: what they have lies together, and is fetched together

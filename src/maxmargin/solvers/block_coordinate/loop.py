@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, kernel
-from ...structures.verbs import announce, find_potentials, lacks_room
-from ..parts.averaging import sums_lack_room
-from ..parts.memory import needs_room
+from ...structures.verbs import announce, find_potentials
 from ..parts.samplers import peek, pick
-from ..parts.steps import change_block
+from ..parts.steps import change_block, lacks_any_room
 
 
 class Run(NamedTuple):
@@ -45,14 +43,6 @@ def block_steps(problem, run, at, end, done):
             return position
         visit(problem, run, i, peek(run.sampler, position), done + position)
     return end
-
-
-@helper
-def lacks_any_room(problem, run, i):
-    """Whether something must get room before block i may change."""
-    if needs_room(run.memory, i) or lacks_room(problem, run.blocks, i):
-        return True
-    return sums_lack_room(run.averaging, problem, run.blocks, i)
 
 
 @helper

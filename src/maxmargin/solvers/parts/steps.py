@@ -13,6 +13,7 @@ from ...structures.verbs import (
     block_value,
     find_corner,
     find_optimum,
+    lacks_room,
     measure,
     move,
     new_expectation,
@@ -21,9 +22,9 @@ from ...structures.verbs import (
     take_corner,
 )
 from ..box import after_change, clip, release
-from .averaging import before_change
+from .averaging import before_change, sums_lack_room
 from .lengths import ExactLength, Line, choose_length, gain
-from .memory import corner_from_cache, has_nameless_mass, remember, shift_mass, worst_slot
+from .memory import corner_from_cache, has_nameless_mass, needs_room, remember, shift_mass, worst_slot
 from .samplers import observe
 
 HITS, MISSES = 0, 1  # of a run's tally: outputs that were remembered, and that the oracle was asked for
@@ -37,6 +38,24 @@ def change_block(step, problem, run, i, k):
 @verb
 def take_step(step, problem, run, i, k, found):
     """Improve it, given its corner."""
+
+
+@verb
+def foresee(step, problem, direction, run, i, gamma):
+    """Block i is about to move; by default a step does nothing about it."""
+
+
+@implements(foresee, object)
+def _(step, problem, direction, run, i, gamma):
+    return None
+
+
+@helper
+def lacks_any_room(problem, run, i):
+    """Whether something must get room before block i may change."""
+    if needs_room(run.memory, i) or lacks_room(problem, run.blocks, i):
+        return True
+    return sums_lack_room(run.averaging, problem, run.blocks, i)
 
 
 class Found(NamedTuple):
@@ -272,6 +291,7 @@ def count_gain(run, line, gamma):
 @helper
 def follow(direction, problem, run, i, measured, gamma):
     """Take a step of length gamma."""
+    foresee(run.step, problem, direction, run, i, gamma)
     release(run.box, run.w)
     scale = problem.weight[i] / run.lam
     move(problem, direction, measured, run.blocks, run.work, run.w, i, gamma, scale)

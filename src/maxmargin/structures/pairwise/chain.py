@@ -39,6 +39,11 @@ def make_chains(
     return sites, links, kind(sites.offsets, start, end, int(np.diff(sites.offsets).max(initial=0)))
 
 
+def has_many_labels(problem: Any) -> bool:
+    """Whether labelings are found by the transitions that matter, among more labels than can be looked at in pairs."""
+    return isinstance(problem, PairwiseProblem) and isinstance(problem.plan, SparseChainPlan)
+
+
 def _with_features(offsets: np.ndarray, mask: TransitionMask, edge_matrix: Any) -> tuple[Any, Any]:
     """Transitions with features: a chain is a tree, rooted at its last position."""
     lengths, n_labels = np.diff(offsets), len(mask.start)

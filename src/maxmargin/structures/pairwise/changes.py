@@ -83,7 +83,8 @@ def _(problem, capacity):
 def _(problem, blocks, i):
     sites = problem.sites
     length = sites.offsets[i + 1] - sites.offsets[i]
-    return length * problem.cost.shape[0] + 2 * (blocks.links.filled[i] + n_links(problem.links, sites, i))
+    # four steps bring as many labelings
+    return length * problem.cost.shape[0] + 2 * blocks.links.filled[i] + 4 * n_links(problem.links, sites, i)
 
 
 @implements(keep_before, PairwiseProblem)

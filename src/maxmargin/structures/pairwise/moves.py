@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from ..._compile import helper, implements, routine
-from ..directions import Measured, fill_change, list_change, plus
+from ..._compile import helper, implements, routine, verb
+from ..directions import BetweenCorners, Measured, ToCorner, ToExpectation, fill_change, list_change, plus
 from ..rows import most_ranges
-from ..verbs import add_direction, find_support, measure, move, settle_block, support_bound
+from ..verbs import (
+    add_direction,
+    find_potentials,
+    find_support,
+    measure,
+    move,
+    renew_potentials,
+    settle_block,
+    shift_potentials,
+    support_bound,
+)
 from .layout import PairwiseProblem, link_weights
 from .links import (
     add_link_direction,
@@ -14,6 +24,7 @@ from .links import (
     list_link_ranges,
     most_link_ranges,
     move_links,
+    prepare_links,
     settle_links,
 )
 from .sites import drain, list_site_ranges, site_weights, spread
@@ -27,9 +38,20 @@ def _(problem, direction, blocks, work, i):
 @routine
 def norm_along(problem, direction, blocks, work, i):
     norm = link_norm(blocks.links, direction, problem.links, problem.sites, work, i)
-    if problem.gram_offsets[i] == problem.gram_offsets[i + 1]:
-        return norm + norm_in_feature_space(problem, direction, blocks, work, i)
-    return norm + norm_by_gram(problem, direction, blocks, work, i)
+    if has_gram(problem, i):
+        return norm + norm_by_gram(direction, problem, blocks, work, i)
+    return norm + norm_in_feature_space(problem, direction, blocks, work, i)
+
+
+@helper
+def has_gram(problem, i):
+    return problem.gram_offsets[i] < problem.gram_offsets[i + 1]
+
+
+@helper
+def gram_row(problem, i, length, t):
+    """Products of site t with those from t on, each at its own number."""
+    return problem.gram[problem.gram_offsets[i] + t * length - (t * (t - 1)) // 2 - t :]
 
 
 @helper
@@ -39,9 +61,32 @@ def list_site(direction, blocks, work, begin, t):
     return list_change(direction, s, blocks.node[t], work.labels[s], work.away[s], work.active, work.values)
 
 
-@helper
-def norm_by_gram(problem, direction, blocks, work, i):
+@verb
+def norm_by_gram(direction, problem, blocks, work, i):
     """``sum_tu G_tu <D_t, D_u>`` over the sites that change: in most steps they are few."""
+
+
+@implements(norm_by_gram, BetweenCorners)
+def _(direction, problem, blocks, work, i):
+    corner, away, changed, count, total = work.labels, work.away, work.changed, 0, 0.0
+    length = problem.sites.offsets[i + 1] - problem.sites.offsets[i]
+    for t in range(length):
+        if corner[t] != away[t]:
+            changed[count] = t
+            count += 1
+    for a in range(count):
+        t = changed[a]
+        gram = gram_row(problem, i, length, t)
+        total += 2.0 * gram[t]
+        for b in range(a + 1, count):
+            u = changed[b]
+            alike = int(corner[t] == corner[u]) + int(away[t] == away[u])
+            total += 2.0 * (alike - int(corner[t] == away[u]) - int(away[t] == corner[u])) * gram[u]
+    return max(total, 0.0)
+
+
+@implements(norm_by_gram, ToCorner, ToExpectation)
+def _(direction, problem, blocks, work, i):
     begin, changed, changes, weighted = problem.sites.offsets[i], work.changed, work.changes, work.weighted
     length, width = problem.sites.offsets[i + 1] - begin, work.weighted.shape[0]
     count, total = 0, 0.0
@@ -51,7 +96,7 @@ def norm_by_gram(problem, direction, blocks, work, i):
             count += 1
     for a in range(count):
         t = changed[a]
-        gram = problem.gram[problem.gram_offsets[i] + t * length - (t * (t - 1)) // 2 - t :]
+        gram = gram_row(problem, i, length, t)
         own = 0.5 * gram[t]
         for k in range(width):
             weighted[k] = own * changes[a, k]
@@ -101,6 +146,28 @@ def _(problem, direction, measured, blocks, work, w, i, gamma, scale):
     of_links = link_weights(links, sites, n_labels, w)
     move_links(blocks.links, direction, links, sites, work, of_links, i, gamma, scale)
     blocks.loss[i] += gamma * problem.loss_scale[i] * loss
+
+
+@implements(shift_potentials, PairwiseProblem)
+def _(problem, direction, blocks, work, i, gamma, scale):
+    if not has_gram(problem, i):
+        return
+    begin = problem.sites.offsets[i]
+    length = problem.sites.offsets[i + 1] - begin
+    for u in range(length):
+        count = list_site(direction, blocks, work, begin, begin + u)
+        for t in range(length if count > 0 else 0):
+            product = scale * gamma * gram_row(problem, i, length, min(t, u))[max(t, u)]
+            for j in range(count):
+                work.node[t, work.active[j]] -= product * work.values[j]
+
+
+@implements(renew_potentials, PairwiseProblem)
+def _(problem, work, w, i):
+    if has_gram(problem, i):
+        prepare_links(problem.links, work, link_weights(problem.links, problem.sites, problem.cost.shape[0], w), i)
+    else:
+        find_potentials(problem, work, w, i)
 
 
 @implements(add_direction, PairwiseProblem)
