@@ -39,7 +39,6 @@ struct Fiber {
 static Fiber* now;
 static ucontext_t scheduler;
 static Place gridDim;
-static bool deadlocked;
 #define threadIdx (now->thread)
 #define blockIdx (now->block->place)
 #define shared_memory (reinterpret_cast<char*>(now->block->memory.data()))
@@ -112,15 +111,22 @@ template <class... A> struct Launch {
 template <class... A> void (*Launch<A...>::kernel)(A...);
 template <class... A> void** Launch<A...>::args;
 
-// Run fibers until all are done; false if they wait for each other for ever.
-inline bool take_turns(std::vector<Fiber>& fibers, bool reversed) {
+// Run fibers until all are done; false if they wait for each other for ever. A block goes on for as long as it can: a
+// wait for other blocks that is missing shows.
+inline bool take_turns(std::vector<Fiber>& fibers, int threads, bool reversed) {
+  const int count = fibers.size();
   for (bool moved = true; moved;) {
     moved = false;
-    for (size_t i = 0; i < fibers.size(); i++) {
-      Fiber& fiber = fibers[reversed ? fibers.size() - 1 - i : i];
-      if (fiber.done || (fiber.watched && *fiber.watched == fiber.seen)) continue;
-      now = &fiber, moved = true;
-      swapcontext(&scheduler, &fiber.context);
+    for (int first = 0; first < count; first += threads) {
+      for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (int i = first; i < first + threads; i++) {
+          Fiber& fiber = fibers[reversed ? count - 1 - i : i];
+          if (fiber.done || (fiber.watched && *fiber.watched == fiber.seen)) continue;
+          now = &fiber, moved = goes_on = true;
+          swapcontext(&scheduler, &fiber.context);
+        }
+      }
     }
   }
   return std::all_of(fibers.begin(), fibers.end(), [](const Fiber& fiber) { return fiber.done; });
@@ -151,7 +157,7 @@ bool run(void (*kernel)(A...), int x, int y, int threads, int bytes, int togethe
         makecontext(&fiber.context, &Launch<A...>::begin, 0);
       }
     }
-    if (!take_turns(fibers, reversed)) return false;
+    if (!take_turns(fibers, threads, reversed)) return false;
   }
   return true;
 }

@@ -106,6 +106,13 @@ def test_sums_and_marginals_are_those_of_the_cpu(folder, family, shape, kind, re
         torch.testing.assert_close(found[1], wanted.float(), rtol=1e-5, atol=atol)
 
 
+@pytest.mark.parametrize("family", [few, many])
+def test_both_zeros_are_one(folder, family):
+    node = torch.tensor([[[-0.0, 0.0], [-0.0, 0.0]]])
+    forest = Chains(node, torch.full((2, 2), -0.0)).forest()
+    assert family(folder).find_best(forest).tolist() == [[0, 0]]
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_of_many_labels(folder, part):
     chains, exact = random_chains((70, 3, 50))

@@ -52,9 +52,7 @@ def test_what_agrees_is_trusted_and_compared_once(folder, n_labels, family, kind
 def test_what_does_not_agree_is_refused_with_one_warning(folder):
     judge = trust.Trust(lambda: Wrong(folder))
     assert judge.kernels_for(forest_of(3), "sums", 1) is not None
-    with pytest.warns(
-        RuntimeWarning, match="plain PyTorch operations: .* the best labelings are others"
-    ):
+    with pytest.warns(RuntimeWarning, match="plain PyTorch operations: .* the best labelings are others"):
         assert judge.kernels_for(forest_of(3), "best", 1) is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -62,6 +62,7 @@ class Cuda:
         values = tuple(one.data_ptr() if isinstance(one, Tensor) else one for one in args)
         types = tuple(ctypes.c_void_p if isinstance(one, Tensor) else ctypes.c_int for one in args)
         with torch.cuda.device(self.index):
+            enter_context(self.index)
             own = self._kernel(source, kernel, defines)
             stream = torch.cuda.current_stream().cuda_stream
             # together: refused where not all blocks have room at once, instead of waiting for ever
@@ -72,7 +73,6 @@ class Cuda:
     def _kernel(self, source: str, kernel: str, defines: Mapping[str, int]) -> Any:
         key = (source, kernel, *sorted(defines.items()))
         if key not in self._kernels:
-            enter_context(self.index)
             (library,) = checked(driver.cuModuleLoadData(binary_of(source_of(source, defines), self.architecture)))
             (own,) = checked(driver.cuModuleGetFunction(library, kernel.encode()))
             most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES

@@ -85,9 +85,12 @@ climb(const float* __restrict__ node, const float* __restrict__ table, const int
   float* stages = parts + warp * STAGES * CHUNK * ROWS;  // [STAGES][CHUNK][ROWS] of each warp
   const int first_row = group * ROWS, first_column = blockIdx.x * COLUMNS, share = filled / WARPS;
   // what is known of a position and asked of the next: [2][gridDim.y][filled][ROWS] and [2][gridDim.y][n_blocks][ROWS]
-  const long long front_size = static_cast<long long>(gridDim.y) * filled * ROWS, peaks_size = gridDim.y * n_blocks * ROWS;
+  const long long front_size = static_cast<long long>(gridDim.y) * filled * ROWS;
   front += static_cast<long long>(group) * filled * ROWS;
+#if SUMS
+  const int peaks_size = gridDim.y * n_blocks * ROWS;
   front_peaks += group * n_blocks * ROWS;
+#endif
 
   for (int at = tid; at < filled * COLUMNS; at += THREADS) {
     const int k = at / COLUMNS, n = first_column + at % COLUMNS;
@@ -98,9 +101,8 @@ climb(const float* __restrict__ node, const float* __restrict__ table, const int
       edge = expf(edge - *widest);
 #endif
     }
-    columns[at] = edge;
+    columns[at] = edge;  // read after the first meeting
   }
-  __syncthreads();
 
   for (int step = 0; step < T; step++) {
     const int t = backwards ? T - 1 - step : step;

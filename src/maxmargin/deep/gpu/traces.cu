@@ -49,14 +49,24 @@ trace_top(const float* __restrict__ node, const float* __restrict__ inside, cons
     int found[TOP];
 #pragma unroll
     for (int i = 0; i < TOP; i++) scores[i] = NOTHING, found[i] = LAST_LABEL;
-    for (int end = 0; end < n_ends; end++) {
-      const int next = __shfl_sync(EVERY, label, end);
-      const double beyond = __shfl_sync(EVERY, rest, end);
-      for (int j = lane; j < K; j += 32) {
-        double score = here[j] + beyond;
-        if (t < length - 1) score += across[static_cast<long long>(next) * K + j];
+    int next[TOP];
+    double beyond[TOP];
+#pragma unroll
+    for (int end = 0; end < TOP; end++) {
+      next[end] = __shfl_sync(EVERY, label, end);
+      beyond[end] = __shfl_sync(EVERY, rest, end);
+    }
+    for (int j = lane; j < K; j += 32) {
+      float edges[TOP];  // all on their way at once
+#pragma unroll
+      for (int end = 0; end < TOP; end++)
+        edges[end] = t < length - 1 && end < n_ends ? across[static_cast<long long>(next[end]) * K + j] : 0.0f;
+      const double own = here[j];
+#pragma unroll
+      for (int end = 0; end < TOP; end++) {
+        double score = own + edges[end] + beyond[end];
         int way = end * K + j;
-        if (!(score > scores[TOP - 1])) continue;
+        if (end >= n_ends || !(score > scores[TOP - 1])) continue;
 #pragma unroll
         for (int i = 0; i < TOP; i++) {  // put it where it belongs, and go on with what was there
           if (score > scores[i]) {
@@ -88,10 +98,10 @@ trace_top(const float* __restrict__ node, const float* __restrict__ inside, cons
       n_found++;
     }
     const int end = mine / K;
-    const int next = __shfl_sync(EVERY, label, end);
+    const int after = __shfl_sync(EVERY, label, end);
     rest = __shfl_sync(EVERY, rest, end);
     label = mine - end * K;
-    if (t < length - 1) rest += across[static_cast<long long>(next) * K + label];
+    if (t < length - 1) rest += across[static_cast<long long>(after) * K + label];
     whole = chosen, n_ends = n_found;
     if (lane < TOP) ways[(first + t) * TOP + lane] = mine;
     if (n_found == 0) break;  // everything is forbidden
