@@ -69,8 +69,10 @@ def kernels_for(forest: Forest, kind: str, k: int = 1) -> Kernels | None:
 @functools.cache
 def trust_of(index: int) -> Trust:
     def connect() -> Machine:
-        from .cuda import machine_of  # needs the bindings, which older PyTorch does not bring
-
+        try:
+            from .cuda import machine_of
+        except ImportError as error:  # PyTorch before 2.10 does not bring it
+            raise ImportError(f"they are compiled through cuda-bindings, which cannot be imported ({error})") from error
         return machine_of(index)
 
     return Trust(connect)
