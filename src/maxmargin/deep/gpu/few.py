@@ -77,7 +77,7 @@ class FewLabels:
         defines = {"LABELS": labels, "THREADS": PAIR_THREADS, "SUMS": 1}
         shares = torch.empty_like(asked.node)
         args = (asked.node, inside, outside, asked.lengths, weight, shares, length, n_labels)
-        self.machine.launch("few_labels", "share", defines, (length, n_samples), 32, 0, args)
+        self.machine.launch("few_labels", "share", defines, (n_samples * length, 1), 32, 0, args)
         pairs = torch.empty(n_samples, n_labels, n_labels, device=inside.device)
         shared_bytes = 4 * (2 * labels * labels + PAIR_THREADS)
         own = (asked.table, outside, shares, asked.lengths, pairs, length, n_labels)

@@ -110,7 +110,7 @@ climb(const float* __restrict__ node, const float* __restrict__ table, const int
 extern "C" __global__ void __launch_bounds__(32)
 share(const float* __restrict__ node, const float* __restrict__ inside, const float* __restrict__ outside,
       const int* __restrict__ lengths, const float* __restrict__ weight, float* __restrict__ shares, int T, int K) {
-  const int t = blockIdx.x, b = blockIdx.y, lane = threadIdx.x;
+  const int t = blockIdx.x % T, b = blockIdx.x / T, lane = threadIdx.x;
   const long long first = (static_cast<long long>(b) * T + t) * K;
   if (t >= lengths[b]) {
     for (int n = lane; n < K; n += 32) shares[first + n] = 0.0f;

@@ -120,7 +120,7 @@ class ManyLabels:
         tile = self.tile(n_labels)
         args = (asked.node, peaks, inside, summed.exponents, asked.lengths, weight.contiguous(), outside, shares)
         defines = defines_of(tile, sums=True)
-        self.machine.launch("many_labels", "share", defines, (length, n_samples), 32, 0, (*args, length, n_labels))
+        self.machine.launch("many_labels", "share", defines, (n_samples * length, 1), 32, 0, (*args, length, n_labels))
         table = (asked.table - widest).exp()
         if len(forest.edge) > 1:
             pairs = inside[:, :-1].transpose(1, 2) @ outside[:, 1:]

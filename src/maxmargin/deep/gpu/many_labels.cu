@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(32)
 share(const float* __restrict__ node, const float* __restrict__ peaks, const float* __restrict__ inside,
       const int* __restrict__ exponents, const int* __restrict__ lengths, const float* __restrict__ weight,
       float* __restrict__ outside, float* __restrict__ shares, int T, int K) {
-  const int t = blockIdx.x, b = blockIdx.y, lane = threadIdx.x;
+  const int t = blockIdx.x % T, b = blockIdx.x / T, lane = threadIdx.x;
   const long long place = static_cast<long long>(b) * T + t, first = place * K;
   const bool counts = t < lengths[b];
   float sum = 0.0f;
