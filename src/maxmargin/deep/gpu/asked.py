@@ -31,5 +31,5 @@ def fits(forest: Forest) -> bool:
 
 
 def ask(forest: Forest) -> Asked:
-    lengths = forest.sizes.to(forest.node.device, torch.int32)
+    lengths = forest.sizes.int().to(forest.node.device, non_blocking=True)
     return Asked(forest.node.contiguous(), forest.edge[0, 0].contiguous(), lengths)

@@ -123,9 +123,13 @@ class Trust:
 
 def choose(families: list[Kernels], forest: Forest) -> Kernels | None:
     """The first that has room and keeps the device busy, or else the last that has room."""
-    room = [one for one in families if one.fits(forest)]
-    busy = [one for one in room if one.keeps_busy(forest)]
-    return next(iter(busy + room[::-1]), None)
+    last = None
+    for one in families:
+        if one.fits(forest):
+            if one.keeps_busy(forest):
+                return one
+            last = one
+    return last
 
 
 def make_probe(n_samples: int, n_labels: int, device: torch.device, forbids: bool) -> Forest:
