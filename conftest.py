@@ -15,8 +15,9 @@ os.environ.setdefault("MPLBACKEND", "agg")
 
 INTERPRETED = ("maxmargin.deep", "maxmargin.inference", "maxmargin.plotting")
 
-# its modules cannot even be looked at for examples without PyTorch
-collect_ignore = [] if importlib.util.find_spec("torch") else ["src/maxmargin/deep"]
+# modules that cannot even be looked at for examples, without PyTorch or what it brings with CUDA
+NEEDING = {"torch": "src/maxmargin/deep", "cuda": "src/maxmargin/deep/gpu/cuda.py"}
+collect_ignore = [path for package, path in NEEDING.items() if importlib.util.find_spec(package) is None]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,6 +1,7 @@
-"""Inference on PyTorch tensors, and networks trained through it; everything on a CPU, one thread.
+"""Inference on PyTorch tensors, and networks trained through it; everything but `gpu` on a CPU, one thread.
 
 - `speed`: batched inference on chains against a plain PyTorch loop over positions.
+- `gpu`: the same on a CUDA device, where there is one.
 - `convex`: with a linear network, prox-linear steps against the certified optimum of `ChainSVM`.
 - `boxes`: white blood cells among proposed windows, scored by the ELU head of the paper on fixed features: objective
   and test scores against oracle calls and seconds, for prox-linear steps with Casimir inside and for stochastic
@@ -20,9 +21,9 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from .._report import Bar, finish
-from . import boxes, convex, speed, taggers
+from . import boxes, convex, gpu, speed, taggers
 
-PARTS = {"speed": speed, "convex": convex, "boxes": boxes, "taggers": taggers}
+PARTS = {"speed": speed, "gpu": gpu, "convex": convex, "boxes": boxes, "taggers": taggers}
 
 
 def main() -> None:

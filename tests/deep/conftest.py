@@ -5,7 +5,8 @@ import importlib.util
 import pytest
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
-collect_ignore = [] if HAS_TORCH else ["enumerated.py", "tasks.py"]  # which are searched for examples, too
+# which are searched for examples, too
+collect_ignore = [] if HAS_TORCH else ["enumerated.py", "tasks.py", "gpu/emulated.py"]
 
 
 @pytest.fixture(autouse=True)

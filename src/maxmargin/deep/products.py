@@ -30,10 +30,15 @@ class Summed(NamedTuple):
 
 
 def fits(forest: Forest) -> bool:
-    """Whether there is one table for all edges of all chains, and nothing is lost where it is exponentiated."""
+    """Whether there is one table for all edges of all chains, of a moderate range."""
     edge = forest.edge
     if not forest.is_chain or edge.shape[0] * edge.shape[1] != 1:
         return False
+    return is_moderate(edge)
+
+
+def is_moderate(edge: Tensor) -> bool:
+    """Whether nothing is lost where edge scores are exponentiated."""
     least, largest = edge.aminmax()
     return bool(largest - least <= WIDEST * math.log(torch.finfo(edge.dtype).max))  # not where anything is forbidden
 
