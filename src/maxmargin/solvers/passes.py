@@ -23,9 +23,12 @@ from ..structures.verbs import (
     find_potentials,
     forget_weights,
     inner,
+    keep_corner,
     measure,
     n_blocks,
+    new_labelings,
     new_work,
+    take_corner,
     truth_value,
     unit_of_curvature,
     upper_value,
@@ -59,12 +62,31 @@ def gap_pass(problem, blocks, work, direction, w, order, first, last, hinges, ga
 
 
 @kernel
-def corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, vector):
-    """Hinges and the losses of corners s, as the source finds them; ``lam A s`` is added to `vector`."""
+def corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, corners):
+    """Hinges and the losses of corners, as the source finds them; corners are kept for `add_corners`."""
     for i in range(first, last):
         find_potentials(problem, work, w, i)
         value = find_in(source, memory, problem, work, w, i, k)
         hinges[i] = value - truth_value(problem, work, w, i)
+        losses[i] = corner_loss(problem, work, i)
+        keep_corner(problem, corners, work, i, 0)
+
+
+@kernel
+def add_corners(problem, work, corners, n, vector):
+    """Add ``lam A s`` of the corners s that were kept."""
+    for i in range(n):
+        take_corner(problem, corners, work, i, 0)
+        add_corner(problem, work, i, problem.weight[i], vector)
+
+
+@kernel
+def gradient_pass(problem, work, w, first, last, hinges, losses, vector):
+    """Hinges and the losses of corners s, which need not have a name; ``lam A s`` is added to `vector`."""
+    for i in range(first, last):
+        find_potentials(problem, work, w, i)
+        value = find_corner(problem, work, w, i)
+        hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
         add_corner(problem, work, i, problem.weight[i], vector)
 
@@ -144,25 +166,39 @@ class Passes:
     def corners(
         self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
     ) -> tuple[np.ndarray, DualPoint]:
-        """Hinges at w, and the dual point with all mass on the corners."""
-        hinges, losses, vector = np.empty(self.n), np.empty(self.n), np.zeros(self.dimension)
-        corner_pass(self.problem, self.work, source, memory, w, k, 0, self.n, hinges, losses, vector)
-        return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+        """Hinges at w, and the dual point with all mass on the corners: the same bits, however many threads there are.
 
-    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
-        """The same from the oracle, on several threads."""
-        hinges, losses = np.empty(self.n), np.empty(self.n)
-        vector = self.summed(
-            lambda work, first, last, own: corner_pass(
-                self.problem, work, ORACLE, NOTHING, w, 0, first, last, hinges, losses, own
+        Threads find corners, and one adds them up in their order; sums of each thread would round otherwise. To add a
+        corner takes little beside finding it, and less for itself than in between, where w and the sum share caches.
+        """
+        hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
+        self.run(
+            lambda work, first, last: corner_pass(
+                self.problem, work, source, memory, w, k, first, last, hinges, losses, corners
             )
         )
+        vector = np.zeros(self.dimension)
+        add_corners(self.problem, self.work, corners, self.n, vector)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_corners(self) -> None:
-        """Compile or load what `corners` from the oracle and `gradient` need."""
+        """Compile or load what `corners` from the oracle needs."""
+        nothing, zero, corners = np.empty(0), np.zeros(self.dimension), new_labelings(self.problem, 1)
+        corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, corners)
+        add_corners(self.problem, self.work, corners, 0, zero)
+
+    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
+        """The same where corners are expectations, which take long to add: each thread has a sum of its own."""
+        hinges, losses = np.empty(self.n), np.empty(self.n)
+        vector = self.summed(
+            lambda work, first, last, own: gradient_pass(self.problem, work, w, first, last, hinges, losses, own)
+        )
+        return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+
+    def prepare_gradient(self) -> None:
+        """Compile or load what `gradient` needs."""
         nothing, zero = np.empty(0), np.zeros(self.dimension)
-        corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, zero)
+        gradient_pass(self.problem, self.work, zero, 0, 0, nothing, nothing, zero)
 
     def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
         """``|phi_i(corner) - E phi_i|^2`` of some blocks i, for a gain of 1; see `unit_of_curvature`."""
