@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from .._parameters import check_limits, check_not_negative, check_positive
 from ..structures import as_problem
+from ..structures.crew import crew_for
 from ..structures.fingerprint import fingerprint
 from ..structures.needs import Need, check_needs
 from ..structures.verbs import dimension, offers
@@ -147,11 +148,12 @@ class Solver(BaseEstimator, ABC):
     ) -> Result:
         """Solve a problem whose parameters were checked; a run that was `found` goes on."""
         begun, seed = (state, random_state) if found is None else (found.state, None)
-        engine = self.start(problem, lam, begun, seed, n_jobs)
-        if keeper.keeps:
-            engine.check_keepable()
-        known = None if isinstance(state, Earlier) else state  # what was certified there holds for other samples
-        return drive(engine, limits, callbacks, verbose, known, keeper, found)
+        with crew_for(problem, n_jobs):
+            engine = self.start(problem, lam, begun, seed, n_jobs)
+            if keeper.keeps:
+                engine.check_keepable()
+            known = None if isinstance(state, Earlier) else state  # what was certified there holds for other samples
+            return drive(engine, limits, callbacks, verbose, known, keeper, found)
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> Engine:
         """A run at its starting point, or where an earlier one stopped."""

@@ -12,6 +12,7 @@ from .._parameters import count_threads
 from .._sums import dot
 from .._threads import on_ranges
 from ..structures.changes import sizes_of_blocks
+from ..structures.crew import ask_ahead
 from ..structures.directions import ToCorner
 from ..structures.verbs import (
     add_block,
@@ -124,9 +125,19 @@ class Passes:
             self.followed = w  # which keeps its address
         return self.scratch
 
-    def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
-        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
-        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last), self.sizes)
+    def run(self, on_range: Callable[[Any, int, int], Any], asked_at: np.ndarray | None = None) -> None:
+        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each.
+
+        Oracles in plain Python that will be asked at these weights may be asked ahead.
+        """
+
+        def with_work(first: int, last: int) -> None:
+            work = new_work(self.problem)
+            if asked_at is not None:
+                ask_ahead(self.problem, work, asked_at, np.arange(first, last))
+            on_range(work, first, last)
+
+        on_ranges(self.n, self.n_threads, with_work, self.sizes)
 
     def summed(self, on_range: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
         """Call ``on_range(work, first, last, vector)`` so; returns the sum of what each thread added to its vector."""
@@ -141,7 +152,7 @@ class Passes:
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
-        self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found))
+        self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found), w)
         return found
 
     def gaps(self, blocks: Any, w: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -150,7 +161,8 @@ class Passes:
         self.run(
             lambda work, first, last: gap_pass(
                 self.problem, blocks, work, TO_CORNER, w, order, first, last, hinges, gaps, no_norms
-            )
+            ),
+            w,
         )
         return hinges
 
@@ -175,7 +187,8 @@ class Passes:
         self.run(
             lambda work, first, last: corner_pass(
                 self.problem, work, source, memory, w, k, first, last, hinges, losses, corners
-            )
+            ),
+            w if source is ORACLE else None,
         )
         vector = np.zeros(self.dimension)
         add_corners(self.problem, self.work, corners, self.n, vector)
@@ -202,8 +215,9 @@ class Passes:
 
     def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
         """``|phi_i(corner) - E phi_i|^2`` of some blocks i, for a gain of 1; see `unit_of_curvature`."""
-        hinges, gaps, norms = np.empty((3, self.n))
-        gap_pass(self.problem, blocks, self.work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
+        (hinges, gaps, norms), work = np.empty((3, self.n)), self.work
+        ask_ahead(self.problem, work, w, some)
+        gap_pass(self.problem, blocks, work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
         return norms[some] / unit_of_curvature(self.problem, hinges[some])
 
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:

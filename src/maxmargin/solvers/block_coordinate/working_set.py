@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...structures.crew import ask_ahead
 from ...structures.listed import ListedProblem, Listing, extended
 from ...structures.verbs import find_potentials, new_work, truth_value
 from ..engine import Engine, State
@@ -34,6 +35,7 @@ CHUNKS = 4
 
 def ask_pass(problem, work, memory, w, blocks, k, hinges):
     """The answers for some samples at w are remembered; ``hinges[i] = max_y H_i(y; w)``."""
+    ask_ahead(problem, work, w, blocks)
     for i in blocks.tolist():
         find_potentials(problem, work, w, i)
         value = find_in(ORACLE, memory, problem, work, w, i, k)
