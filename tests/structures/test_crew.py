@@ -9,7 +9,7 @@ import pytest
 from maxmargin.solvers import BlockFrankWolfe, CuttingPlane, FrankWolfe, lam_grid
 from maxmargin.solvers.passes import Passes
 from maxmargin.structures import CustomProblem
-from maxmargin.structures.crew import _HELD, crew_for, processes
+from maxmargin.structures.crew import _HELD, ask_ahead, crew_for, processes
 from maxmargin.structures.verbs import new_blocks
 
 from .pairs import Subsets
@@ -128,6 +128,15 @@ def test_short_runs_start_none(at_once, monkeypatch):
 def test_one_job_has_no_crew(at_once, n_jobs):
     with crew_for(CustomProblem(Subsets()), n_jobs):
         assert not _HELD.crews
+
+
+def test_who_is_drawn_twice_is_asked_once():
+    problem = CustomProblem(Subsets())
+    work = problem.new_work()
+    with crew_for(problem, 2):
+        ask_ahead(problem, work, W, np.array([3, 1, 3]))
+    assert list(work.ahead) == [3, 1]
+    assert problem.find_corner(work, W, 3) == problem.find_corner(problem.new_work(), W, 3)
 
 
 def test_until_processes_are_there_this_one_asks(at_once, monkeypatch):

@@ -261,7 +261,7 @@ class CustomProblem(Asked):
 
     def find_corner(self, work: Corners, w: np.ndarray, i: int) -> float:
         if i in work.ahead:
-            work.corner, work.upper = work.ahead.pop(i)
+            work.corner, work.upper = work.ahead[i]
         else:
             y = self.ask(w, i, work.emphasis)
             work.corner, work.upper = Output(self.feature(i, y), self.loss(i, y)), None

@@ -65,4 +65,4 @@ def ask_ahead(problem: Any, work: Any, w: np.ndarray, blocks: np.ndarray) -> Non
     """The scratch gets the answers for these blocks at w, where there is a crew: they are about to be asked for."""
     crew = _HELD.crews.get(id(problem))
     if crew is not None:
-        work.ahead = crew.ask(w, blocks.tolist())
+        work.ahead = crew.ask(w, list(dict.fromkeys(blocks.tolist())))  # some may be drawn twice

@@ -145,8 +145,8 @@ class ProcessCrew:
         self.gave_up = True
         warnings.warn(
             f"{type(self.problem.structure).__name__} {why}: its oracles are all asked in this process, whatever n_jobs"
-            " is. Keep in it what pickle takes and any process can use; or say releases_lock = True, if threads may call"
-            " its methods; or leave n_jobs out",
+            " is. Keep in it what pickle takes and any process can use; or say releases_lock = True, if threads may "
+            "call its methods; or leave n_jobs out",
             UserWarning,
             stacklevel=2,
         )
