@@ -9,7 +9,9 @@ import pytest
 from maxmargin.solvers import BlockFrankWolfe, CuttingPlane, FrankWolfe, lam_grid
 from maxmargin.solvers.passes import Passes
 from maxmargin.structures import CustomProblem
+from maxmargin.structures.boxes import ImageBoxes, WordImage
 from maxmargin.structures.crew import _HELD, ask_ahead, crew_for, processes
+from maxmargin.structures.known import KnownProblem
 from maxmargin.structures.verbs import new_blocks
 
 from .pairs import Subsets
@@ -152,6 +154,17 @@ def test_what_releases_the_lock_is_asked_by_threads(at_once):
     one, two = found_by(CustomProblem(Subsets(n_samples=40)), 1), found_by(CustomProblem(structure), 2)
     assert all(map(np.array_equal, one, two))
     assert not at_once and threading.get_ident() not in structure.seen
+
+
+def test_boxes_of_images_are_asked_by_threads(at_once):
+    rng = np.random.default_rng(0)
+    images = [WordImage(rng.integers(4, size=(9, 8))) for _ in range(12)]
+    corners = np.sort(rng.integers(8, size=(12, 2, 2)), axis=1)
+    boxes = np.concatenate([corners[:, 0], corners[:, 1] + 1], axis=1)
+    problem = KnownProblem(ImageBoxes(images, boxes, 4))
+    one, two = (FrankWolfe().solve(problem, 0.1, max_passes=5, n_jobs=n) for n in (1, 2))
+    assert_same(one, two)
+    assert not at_once
 
 
 def test_what_cannot_be_sent_is_asked_here(at_once):

@@ -100,7 +100,8 @@ class Solver(BaseEstimator, ABC):
         random_state : int, RandomState, Generator or None, default=None
             Seed; None goes on with the state's own randomness where there is one.
         n_jobs : int or None, default=None
-            Threads, for exact passes and, where that is known, for steps; -1 for all cores.
+            Threads, for exact passes and, where that is known, for steps; -1 for all cores. Oracles in plain Python
+            are asked by so many processes once that pays, see ``docs/threads.md``.
         verbose : int, default=0
             1 shows a progress bar.
         checkpoint : str, path or None, default=None

@@ -177,8 +177,8 @@ class CustomProblem(Asked):
     structure : object
         With `n_samples` and `n_features`, the methods ``max_oracle(w, i)``, ``joint_feature(i, y)`` and
         ``loss(i, y)``, and the true outputs as ``y[i]`` or ``truth(i)``. Optional: `sample_weight`, ``decode(w, i)``,
-        ``exp_oracle(v, i, emphasis)``, ``topk_oracle(w, i, k)``, `exact_oracle`, ``upper_bound(w, i)`` and
-        `fingerprint`; see ``docs/own_structure.md``.
+        ``exp_oracle(v, i, emphasis)``, ``topk_oracle(w, i, k)``, `exact_oracle`, ``upper_bound(w, i)``,
+        `fingerprint` and `releases_lock`; see ``docs/own_structure.md``.
 
     Attributes
     ----------
