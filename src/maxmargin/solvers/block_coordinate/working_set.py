@@ -104,6 +104,7 @@ class WorkingSetEngine(Engine):
     ):
         super().__init__(problem, lam, box, n_jobs)
         self.make_parts = make_parts  # of the steps, for the problem listed
+        self.n_jobs = n_jobs  # certificates of which are on threads, steps on one
         self.stride = self.steps_in(gap_every)  # between certificates
         self.point = DualPoint(np.zeros(self.passes.dimension), 0.0)
         self.inner: ListedEngine | None = None
@@ -132,7 +133,7 @@ class WorkingSetEngine(Engine):
 
     def new_inner(self, state: State | None, reseeded: bool = True) -> ListedEngine:
         listed = self.listing.problem
-        inner = ListedEngine(listed, self.lam, self.objective.box, None, self.make_parts(listed))
+        inner = ListedEngine(listed, self.lam, self.objective.box, self.n_jobs, self.make_parts(listed))
         inner.posed = self.problem  # what is listed grows, and does not tell problems apart
         inner.start(state, int(self.draws.rng.integers(2**31)) if reseeded else None)  # randomness of its own
         inner.prepare()
