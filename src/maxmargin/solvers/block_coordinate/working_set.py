@@ -104,7 +104,7 @@ class WorkingSetEngine(Engine):
     ):
         super().__init__(problem, lam, box, n_jobs)
         self.make_parts = make_parts  # of the steps, for the problem listed
-        self.n_jobs = n_jobs  # certificates of which are on threads, steps on one
+        self.n_jobs = n_jobs  # for certificates there, too; steps are on one thread
         self.stride = self.steps_in(gap_every)  # between certificates
         self.point = DualPoint(np.zeros(self.passes.dimension), 0.0)
         self.inner: ListedEngine | None = None

@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numba import cloudpickle  # takes classes of scripts and notebooks, too
 
-from ..._threads import _POOL
+from ..._threads import in_background
 from .shares import Answered, Given, in_order, shares_of
 
 # Processes are started when oracles have taken so many seconds, and so many each on average: an answer takes a tenth of
@@ -138,7 +138,7 @@ class ProcessCrew:
         self.shared = np.memmap(self.path, np.float64, "w+", shape=(self.problem.d,))
         self.members = [Member() for _ in range(self.n_members)]
         given = Given(self.path, self.problem.d, problem)
-        self.beginning = [_POOL.submit(member.begin, given) for member in self.members]
+        self.beginning = [in_background(member.begin, given) for member in self.members]
 
     def give_up(self, why: str) -> None:
         self.close()
@@ -155,7 +155,7 @@ class ProcessCrew:
         cast(np.ndarray, self.shared)[:] = w
         self.number += 1
         shares = iter(shares_of(blocks, self.n_members))
-        asked = [_POOL.submit(member.take, self.number, shares) for member in self.members]
+        asked = [in_background(member.take, self.number, shares) for member in self.members]
         try:
             wait(asked)
         except BaseException:  # Ctrl-C
