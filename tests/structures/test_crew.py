@@ -174,6 +174,19 @@ def test_what_cannot_be_sent_is_asked_here(at_once):
     assert all(map(np.array_equal, two, found_by(CustomProblem(Subsets()), 1)))
 
 
+def test_where_no_process_starts_this_one_asks(at_once, monkeypatch):
+    start = processes.subprocess.Popen
+
+    def refused(*args, **options):
+        if at_once:
+            raise OSError("no more processes")
+        return start(*args, **options)
+
+    monkeypatch.setattr(processes.subprocess, "Popen", refused)
+    with pytest.warns(UserWarning, match="Subsets gets no other processes .no more processes"):
+        found_by(CustomProblem(Subsets()), 2)
+
+
 @pytest.mark.parametrize("releases_lock", [False, True])
 def test_errors_are_those_of_one_process(releases_lock):
     errors = []

@@ -123,8 +123,7 @@ class ProcessCrew:
             self.give_up(f"does not arrive in another process ({error})")
             return False
         self.beginning = []
-        with suppress(OSError):  # all have opened it; where that cannot be, it goes with them
-            os.unlink(self.path)
+        self.remove_file()  # all have opened it; where it must stay then, it goes with them
         return True
 
     def start(self) -> None:
@@ -133,10 +132,15 @@ class ProcessCrew:
         except Exception as error:  # whatever a class of the user's raises
             self.give_up(f"cannot be sent to other processes ({type(error).__name__}: {error})")
             return
-        file, self.path = tempfile.mkstemp(prefix="maxmargin-weights-")
-        os.close(file)
-        self.shared = np.memmap(self.path, np.float64, "w+", shape=(self.problem.d,))
-        self.members = [Member() for _ in range(self.n_members)]
+        try:
+            file, self.path = tempfile.mkstemp(prefix="maxmargin-weights-")
+            os.close(file)
+            self.shared = np.memmap(self.path, np.float64, "w+", shape=(self.problem.d,))
+            for _ in range(self.n_members):
+                self.members.append(Member())  # at once: whatever comes between, it will be stopped
+        except OSError as error:
+            self.give_up(f"gets no other processes ({error})")
+            return
         given = Given(self.path, self.problem.d, problem)
         self.beginning = [in_background(member.begin, given) for member in self.members]
 
@@ -181,5 +185,9 @@ class ProcessCrew:
         if self.beginning:
             wait(self.beginning)
         self.members, self.beginning, self.shared = [], [], None
+        self.remove_file()
+
+    def remove_file(self) -> None:
         with suppress(OSError):
             os.unlink(self.path)
+            self.path = ""
