@@ -340,6 +340,17 @@ def test_threads_are_compared(interpreted, monkeypatch, capsys):
     assert "passes" in capsys.readouterr().out
 
 
+@needs_data
+def test_processes_are_compared(interpreted, monkeypatch, capsys):
+    oracles = importlib.import_module("benchmarks.scale.oracles")
+    tags = oracles.Tags
+    monkeypatch.setattr(oracles, "Tags", lambda n: tags(6, length=4, n_tags=3, n_inputs=2))
+    monkeypatch.setattr(oracles, "full_pass", lambda *args: 1.0)
+    (bar,) = oracles.measure(True)
+    assert BAR.match(str(bar))
+    assert "calls to" in capsys.readouterr().out
+
+
 def test_data_larger_than_memory(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(ROOT)
     memory = importlib.import_module("benchmarks.scale.memory")

@@ -68,6 +68,7 @@ def full_passes(name: str, turns: int) -> dict[str, float]:
     kinds: dict[str, Callable[[int, int], Any]] = {
         "hinges": lambda j, turn: passes[j].hinges(w),
         "gaps": lambda j, turn: passes[j].gaps(blocks, w, gaps),
+        "corners": lambda j, turn: passes[j].corners(w),
         "gradient": lambda j, turn: passes[j].gradient(w),
     }
     return {kind: speed_up(call, 15 * turns) for kind, call in kinds.items()}

@@ -37,6 +37,11 @@ class _Pool:
 _POOL = _Pool()
 
 
+def in_background(call: Callable[..., Any], *args: Any) -> Future:
+    """A call that another thread makes."""
+    return _POOL.submit(call, *args)
+
+
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """What the calls return, one thread each; they may wait for each other.
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, Cache, FrankWolfe
+from maxmargin.solvers import BlockFrankWolfe, Cache, CuttingPlane, FrankWolfe
 from maxmargin.structures.pairwise import layout
 from structures.pairs import COST, Subsets, chain_pair, interpreted, multiclass_pair
 
@@ -117,6 +117,14 @@ def test_random_state_of_either_kind():
 def test_threads_change_nothing(n_jobs):
     solver = BlockFrankWolfe(averaging="weighted", gap_every=3)
     assert_equal(run("chain dense", solver, n_jobs=1), run("chain dense", solver, n_jobs=n_jobs))
+
+
+@pytest.mark.parametrize("name", ["chain dense", "multiclass dense"])
+@pytest.mark.parametrize("solver", [FrankWolfe(), CuttingPlane()], ids=repr)
+def test_threads_add_corners_in_their_order(name, solver):
+    one, *others = (run(name, solver, n_jobs=n) for n in (1, 2, 3))
+    for other in others:
+        assert_equal(one, other)
 
 
 def test_a_structure_in_python_stays_on_one_thread():

@@ -39,7 +39,11 @@ def new_beam(n_nodes, k):
 
 @helper
 def least_of(beam, side, count, k):
-    """What the scores of the next step exceed, since it can do as this one does: most labels need not be inserted."""
+    """What the scores of the next step exceed, since it can do as this one does: most labels need not be inserted.
+
+    But for rounding: a step that finds fewer than k so must look again without it, unless its scores are those of the
+    slots to the bit where nothing is lost, as those of trees are.
+    """
     if count < k:
         return -np.inf
     last = beam.score[side, k - 1]

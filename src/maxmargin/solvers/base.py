@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from .._parameters import check_limits, check_not_negative, check_positive
 from ..structures import as_problem
+from ..structures.crew import crew_for
 from ..structures.fingerprint import fingerprint
 from ..structures.needs import Need, check_needs
 from ..structures.verbs import dimension, offers
@@ -99,7 +100,8 @@ class Solver(BaseEstimator, ABC):
         random_state : int, RandomState, Generator or None, default=None
             Seed; None goes on with the state's own randomness where there is one.
         n_jobs : int or None, default=None
-            Threads, for exact passes and, where that is known, for steps; -1 for all cores.
+            Threads, for exact passes and, where that is known, for steps; -1 for all cores. Oracles in plain Python
+            are asked by so many processes once that pays, see ``docs/threads.md``.
         verbose : int, default=0
             1 shows a progress bar.
         checkpoint : str, path or None, default=None
@@ -147,11 +149,12 @@ class Solver(BaseEstimator, ABC):
     ) -> Result:
         """Solve a problem whose parameters were checked; a run that was `found` goes on."""
         begun, seed = (state, random_state) if found is None else (found.state, None)
-        engine = self.start(problem, lam, begun, seed, n_jobs)
-        if keeper.keeps:
-            engine.check_keepable()
-        known = None if isinstance(state, Earlier) else state  # what was certified there holds for other samples
-        return drive(engine, limits, callbacks, verbose, known, keeper, found)
+        with crew_for(problem, n_jobs):
+            engine = self.start(problem, lam, begun, seed, n_jobs)
+            if keeper.keeps:
+                engine.check_keepable()
+            known = None if isinstance(state, Earlier) else state  # what was certified there holds for other samples
+            return drive(engine, limits, callbacks, verbose, known, keeper, found)
 
     def start(self, problem: Any, lam: float, state: Any, random_state: Any, n_jobs: int | None) -> Engine:
         """A run at its starting point, or where an earlier one stopped."""

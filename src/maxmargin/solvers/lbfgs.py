@@ -78,7 +78,7 @@ class QuasiNewtonEngine(Engine):
         return state.best if state is not None and self.continues(state) else None
 
     def prepare(self) -> None:
-        self.passes.prepare_corners()
+        self.passes.prepare_gradient()
 
     def look(self, w: np.ndarray) -> Place:
         """Ask all samples; their Gibbs distributions are a dual point."""

@@ -12,6 +12,7 @@ from .._parameters import count_threads
 from .._sums import dot
 from .._threads import on_ranges
 from ..structures.changes import sizes_of_blocks
+from ..structures.crew import ask_ahead
 from ..structures.directions import ToCorner
 from ..structures.verbs import (
     add_block,
@@ -23,9 +24,12 @@ from ..structures.verbs import (
     find_potentials,
     forget_weights,
     inner,
+    keep_corner,
     measure,
     n_blocks,
+    new_labelings,
     new_work,
+    take_corner,
     truth_value,
     unit_of_curvature,
     upper_value,
@@ -59,12 +63,31 @@ def gap_pass(problem, blocks, work, direction, w, order, first, last, hinges, ga
 
 
 @kernel
-def corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, vector):
-    """Hinges and the losses of corners s, as the source finds them; ``lam A s`` is added to `vector`."""
+def corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, corners):
+    """Hinges and the losses of corners, as the source finds them; corners are kept for `add_corners`."""
     for i in range(first, last):
         find_potentials(problem, work, w, i)
         value = find_in(source, memory, problem, work, w, i, k)
         hinges[i] = value - truth_value(problem, work, w, i)
+        losses[i] = corner_loss(problem, work, i)
+        keep_corner(problem, corners, work, i, 0)
+
+
+@kernel
+def add_corners(problem, work, corners, n, vector):
+    """Add ``lam A s`` of the corners s that were kept."""
+    for i in range(n):
+        take_corner(problem, corners, work, i, 0)
+        add_corner(problem, work, i, problem.weight[i], vector)
+
+
+@kernel
+def gradient_pass(problem, work, w, first, last, hinges, losses, vector):
+    """Hinges and the losses of corners s, which need not have a name; ``lam A s`` is added to `vector`."""
+    for i in range(first, last):
+        find_potentials(problem, work, w, i)
+        value = find_corner(problem, work, w, i)
+        hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
         add_corner(problem, work, i, problem.weight[i], vector)
 
@@ -102,9 +125,19 @@ class Passes:
             self.followed = w  # which keeps its address
         return self.scratch
 
-    def run(self, on_range: Callable[[Any, int, int], Any]) -> None:
-        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each."""
-        on_ranges(self.n, self.n_threads, lambda first, last: on_range(new_work(self.problem), first, last), self.sizes)
+    def run(self, on_range: Callable[[Any, int, int], Any], asked_at: np.ndarray | None = None) -> None:
+        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each.
+
+        Oracles in plain Python that will be asked at these weights may be asked ahead.
+        """
+
+        def with_work(first: int, last: int) -> None:
+            work = new_work(self.problem)
+            if asked_at is not None:
+                ask_ahead(self.problem, work, asked_at, np.arange(first, last))
+            on_range(work, first, last)
+
+        on_ranges(self.n, self.n_threads, with_work, self.sizes)
 
     def summed(self, on_range: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
         """Call ``on_range(work, first, last, vector)`` so; returns the sum of what each thread added to its vector."""
@@ -119,7 +152,7 @@ class Passes:
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
-        self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found))
+        self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found), w)
         return found
 
     def gaps(self, blocks: Any, w: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -128,7 +161,8 @@ class Passes:
         self.run(
             lambda work, first, last: gap_pass(
                 self.problem, blocks, work, TO_CORNER, w, order, first, last, hinges, gaps, no_norms
-            )
+            ),
+            w,
         )
         return hinges
 
@@ -144,30 +178,46 @@ class Passes:
     def corners(
         self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
     ) -> tuple[np.ndarray, DualPoint]:
-        """Hinges at w, and the dual point with all mass on the corners."""
-        hinges, losses, vector = np.empty(self.n), np.empty(self.n), np.zeros(self.dimension)
-        corner_pass(self.problem, self.work, source, memory, w, k, 0, self.n, hinges, losses, vector)
-        return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+        """Hinges at w, and the dual point with all mass on the corners: the same bits, however many threads there are.
 
-    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
-        """The same from the oracle, on several threads."""
-        hinges, losses = np.empty(self.n), np.empty(self.n)
-        vector = self.summed(
-            lambda work, first, last, own: corner_pass(
-                self.problem, work, ORACLE, NOTHING, w, 0, first, last, hinges, losses, own
-            )
+        Threads find corners, and one adds them up in their order; sums of each thread would round otherwise. To add a
+        corner takes little beside finding it, and less for itself than in between, where w and the sum share caches.
+        """
+        hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
+        self.run(
+            lambda work, first, last: corner_pass(
+                self.problem, work, source, memory, w, k, first, last, hinges, losses, corners
+            ),
+            w if source is ORACLE else None,
         )
+        vector = np.zeros(self.dimension)
+        add_corners(self.problem, self.work, corners, self.n, vector)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_corners(self) -> None:
-        """Compile or load what `corners` from the oracle and `gradient` need."""
+        """Compile or load what `corners` from the oracle needs."""
+        nothing, zero, corners = np.empty(0), np.zeros(self.dimension), new_labelings(self.problem, 1)
+        corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, corners)
+        add_corners(self.problem, self.work, corners, 0, zero)
+
+    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
+        """The same where corners are expectations, which take long to add: each thread has a sum of its own."""
+        hinges, losses = np.empty(self.n), np.empty(self.n)
+        vector = self.summed(
+            lambda work, first, last, own: gradient_pass(self.problem, work, w, first, last, hinges, losses, own)
+        )
+        return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+
+    def prepare_gradient(self) -> None:
+        """Compile or load what `gradient` needs."""
         nothing, zero = np.empty(0), np.zeros(self.dimension)
-        corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, zero)
+        gradient_pass(self.problem, self.work, zero, 0, 0, nothing, nothing, zero)
 
     def norms(self, blocks: Any, w: np.ndarray, some: np.ndarray) -> np.ndarray:
         """``|phi_i(corner) - E phi_i|^2`` of some blocks i, for a gain of 1; see `unit_of_curvature`."""
-        hinges, gaps, norms = np.empty((3, self.n))
-        gap_pass(self.problem, blocks, self.work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
+        (hinges, gaps, norms), work = np.empty((3, self.n)), self.work
+        ask_ahead(self.problem, work, w, some)
+        gap_pass(self.problem, blocks, work, TO_CORNER, w, some, 0, len(some), hinges, gaps, norms)
         return norms[some] / unit_of_curvature(self.problem, hinges[some])
 
     def primal(self, w: np.ndarray, lam: float, hinges: np.ndarray | None = None) -> float:

@@ -119,6 +119,8 @@ class ImageBoxes:
     1 - IoU (blaschko08).
     """
 
+    releases_lock = True  # the search is compiled, and nothing is kept between two questions
+
     def __init__(
         self,
         images: list[Image],

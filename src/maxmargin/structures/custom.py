@@ -48,12 +48,23 @@ class Output(NamedTuple):
         return self.loss + self.feature.dot(w)
 
 
+class Answer(NamedTuple):
+    """What an oracle found for a sample, and a bound on the values of all outputs."""
+
+    corner: Output
+    upper: float
+
+
 class Corners:
     """Scratch: the corner and the away corner."""
 
     emphasis: float = 1.0  # of the losses
     corner: Output
     away: Output
+    upper: float | None = None  # no value is above it, where that is known already
+
+    def __init__(self) -> None:
+        self.ahead: dict[int, Answer] = {}  # for samples that are about to be asked for, at the weights at hand
 
 
 class Change(NamedTuple):
@@ -166,8 +177,8 @@ class CustomProblem(Asked):
     structure : object
         With `n_samples` and `n_features`, the methods ``max_oracle(w, i)``, ``joint_feature(i, y)`` and
         ``loss(i, y)``, and the true outputs as ``y[i]`` or ``truth(i)``. Optional: `sample_weight`, ``decode(w, i)``,
-        ``exp_oracle(v, i, emphasis)``, ``topk_oracle(w, i, k)``, `exact_oracle`, ``upper_bound(w, i)`` and
-        `fingerprint`; see ``docs/own_structure.md``.
+        ``exp_oracle(v, i, emphasis)``, ``topk_oracle(w, i, k)``, `exact_oracle`, ``upper_bound(w, i)``,
+        `fingerprint` and `releases_lock`; see ``docs/own_structure.md``.
 
     Attributes
     ----------
@@ -239,9 +250,21 @@ class CustomProblem(Asked):
     def find_potentials_with(self, work: Corners, w: np.ndarray, i: int, emphasis: float) -> None:
         work.emphasis = emphasis  # the user's oracle makes its own potentials
 
+    def forget_weights(self, work: Corners) -> None:
+        work.ahead = {}
+
+    def answer(self, w: np.ndarray, i: int) -> Answer:
+        """What will be found at these weights: for others that ask ahead."""
+        work = self.new_work()
+        value = self.find_corner(work, w, i)
+        return Answer(work.corner, self.upper_value(work, w, i, value))
+
     def find_corner(self, work: Corners, w: np.ndarray, i: int) -> float:
-        y = self.ask(w, i, work.emphasis)
-        work.corner = Output(self.feature(i, y), self.loss(i, y))
+        if i in work.ahead:
+            work.corner, work.upper = work.ahead[i]
+        else:
+            y = self.ask(w, i, work.emphasis)
+            work.corner, work.upper = Output(self.feature(i, y), self.loss(i, y)), None
         value = work.emphasis * work.corner.loss + work.corner.feature.dot(w)
         self.check_corner(value, w, i)
         return value
@@ -335,7 +358,7 @@ class CustomProblem(Asked):
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
         if self.exact or not hasattr(self.structure, "upper_bound"):
             return value
-        bound = self.bound(w, i)
+        bound = self.bound(w, i) if work.upper is None else work.upper
         if not bound >= value - 1e-9 * max(1.0, abs(value)):
             raise ValueError(f"sample {i}: upper_bound is {bound}, but max_oracle found an output of value {value}")
         return max(bound, value)

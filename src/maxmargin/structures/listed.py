@@ -106,7 +106,7 @@ class Listing:
                 widened(table, 2 * slot) for table in (self.begins, self.ends, self.losses)
             )
         if end > len(self.indices):
-            self.indices, self.values = np.resize(self.indices, 2 * end), np.resize(self.values, 2 * end)
+            self.indices, self.values = widened(self.indices[None], 2 * end)[0], widened(self.values[None], 2 * end)[0]
         self.indices[self.used : end], self.values[self.used : end] = indices, values
         self.begins[i, slot], self.ends[i, slot], self.losses[i, slot] = self.used, end, loss
         self.used, self.counts[i] = end, slot + 1

@@ -169,6 +169,18 @@ def test_top_and_marginals_against_every_labeling(values):
     check()
 
 
+@pytest.mark.parametrize("large", [1e6, 1e9, 1e12])
+def test_no_labeling_is_lost_where_large_scores_cancel(large):
+    # a prefix of score s has s + large - large at the last position: more than s for half of them, and later s again
+    rng = np.random.default_rng(0)
+    node, edge = np.stack([rng.random(6), np.zeros(6), np.full(6, large)]), rng.random((6, 6))
+    scores = [node, edge, np.zeros(6), np.full(6, -large)]
+    for k in (1, 5, 36, 300):
+        count, labels, top, *_ = run_all(scores, k)
+        assert count == min(k, 6**3) and len({tuple(y) for y in labels[:count].tolist()}) == count
+        assert top[:count] == pytest.approx(np.sort(score_labelings(*scores)[1])[::-1][:count], abs=close(*scores))
+
+
 @given(potentials(SMALL))
 @settings(max_examples=30, deadline=None)
 def test_the_first_of_the_top_is_the_best(scores):

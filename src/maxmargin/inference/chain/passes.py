@@ -75,12 +75,15 @@ def top_viterbi(node, edge, start, end, table, length, k, beam, labels, values):
     for s in range(count):
         beam.rest[1, s] = end[beam.pick[0, s]]
     for t in range(length - 1, 0, -1):
-        step, found, least = length - t, 0, least_of(beam, side, count, k)
+        step = length - t
         for s in range(count):
-            after = beam.pick[step - 1, s]
-            beam.rest[side, s] += node[t, after]
-            base = beam.rest[side, s]
-            found = extend(beam, step, side, found, k, s, base, 0.0, table[t - 1], edge[:, after], least)
+            beam.rest[side, s] += node[t, beam.pick[step - 1, s]]
+        found = label_before(beam, step, side, count, k, table[t - 1], edge, least_of(beam, side, count, k))
+        if found < count:
+            # Scores are summed anew at each step, with an error of up to 2T roundings of the largest partial sum. Where
+            # potentials cancel, that is far more than the sum itself tells, and prefixes fall below the floor. It is a
+            # shortcut only: k that pass it are the k best, whatever it is. So look again without one.
+            found = label_before(beam, step, side, count, k, table[t - 1], edge, -np.inf)
         count, side = found, 1 - side
         for s in range(count):
             origin = beam.origin[step, s]
@@ -91,6 +94,16 @@ def top_viterbi(node, edge, start, end, table, length, k, beam, labels, values):
             labels[s, t] = beam.pick[length - 1 - t, at]
             at = beam.origin[length - 1 - t, at]
     return count
+
+
+@helper
+def label_before(beam, step, side, count, k, scores, edge, least):
+    """Add a label before each slot, of prefixes with these scores; returns how many slots there are then."""
+    found = 0
+    for s in range(count):
+        column = edge[:, beam.pick[step - 1, s]]
+        found = extend(beam, step, side, found, k, s, beam.rest[side, s], 0.0, scores, column, least)
+    return found
 
 
 @helper

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...structures.crew import ask_ahead
 from ...structures.listed import ListedProblem, Listing, extended
 from ...structures.verbs import find_potentials, new_work, truth_value
 from ..engine import Engine, State
@@ -34,6 +35,7 @@ CHUNKS = 4
 
 def ask_pass(problem, work, memory, w, blocks, k, hinges):
     """The answers for some samples at w are remembered; ``hinges[i] = max_y H_i(y; w)``."""
+    ask_ahead(problem, work, w, blocks)
     for i in blocks.tolist():
         find_potentials(problem, work, w, i)
         value = find_in(ORACLE, memory, problem, work, w, i, k)
@@ -102,6 +104,7 @@ class WorkingSetEngine(Engine):
     ):
         super().__init__(problem, lam, box, n_jobs)
         self.make_parts = make_parts  # of the steps, for the problem listed
+        self.n_jobs = n_jobs  # for certificates there, too; steps are on one thread
         self.stride = self.steps_in(gap_every)  # between certificates
         self.point = DualPoint(np.zeros(self.passes.dimension), 0.0)
         self.inner: ListedEngine | None = None
@@ -130,7 +133,7 @@ class WorkingSetEngine(Engine):
 
     def new_inner(self, state: State | None, reseeded: bool = True) -> ListedEngine:
         listed = self.listing.problem
-        inner = ListedEngine(listed, self.lam, self.objective.box, None, self.make_parts(listed))
+        inner = ListedEngine(listed, self.lam, self.objective.box, self.n_jobs, self.make_parts(listed))
         inner.posed = self.problem  # what is listed grows, and does not tell problems apart
         inner.start(state, int(self.draws.rng.integers(2**31)) if reseeded else None)  # randomness of its own
         inner.prepare()

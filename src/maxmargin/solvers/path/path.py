@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..._parameters import check_limits, check_positive
 from ...structures import as_problem
+from ...structures.crew import crew_for
 from ..box import is_cone
 from ..driver import Snapshot, as_callbacks
 from ..interrupt import Interrupt
@@ -518,7 +519,8 @@ class Path:
         callbacks, effort, self._stopped = as_callbacks(callbacks), self._effort, None
         self._began, self._walked = time.perf_counter() - self._walked, 0.0
         check_limits(effort.max_passes, effort.max_seconds)
-        with Interrupt(self._keeper.keeps) as interrupt, progress("breakpoints", np.inf, verbose) as bar:
+        showing = progress("breakpoints", np.inf, verbose)
+        with Interrupt(self._keeper.keeps) as interrupt, showing as bar, crew_for(self.problem, effort.n_jobs):
             while self._next.ended is None and self._stopped is None:
                 left = None if effort.max_seconds is None else effort.max_seconds - (time.perf_counter() - self._began)
                 if interrupt.seen:
