@@ -67,7 +67,7 @@ def follow(solver: Any, problem: Any, task: Task, *, limit: float, most: int, go
             before = time.process_time()
             engine.advance(min(beat, max(engine.chunk, beat // 20)))
             spent += time.process_time() - before
-        done = target
+        done, found = target, None  # whose weights may be a third of a gigabyte
         found = min(engine.certify(), key=lambda one: one.primal)
         if task.error is not None:
             error = task.error(found.w)

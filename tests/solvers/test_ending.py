@@ -8,6 +8,7 @@ import pytest
 from maxmargin.solvers import BlockFrankWolfe, CuttingPlane, FrankWolfe, Perceptron, Subgradient
 from maxmargin.solvers.driver import Limits, drive
 from maxmargin.solvers.ending import PATIENT, Ray, _scales, best_scaled
+from maxmargin.solvers.kept import kept
 from maxmargin.solvers.objective import Certified
 from maxmargin.solvers.tolerance import Absolute
 from maxmargin.structures import make_multiclass_problem
@@ -88,12 +89,12 @@ def test_search_along_a_ray_against_a_fine_grid(name, scale):
         w = scale * towards
         primal = exact_primal(solver, problem, w, LAM)
         nothing = exact_primal(solver, problem, np.zeros_like(w), LAM)
-        ray = Ray(engine, Certified(w, primal, 0.0, 0.0, 0.0), nothing)
+        ray = Ray(engine, Certified(kept(w), primal, 0.0, 0.0, 0.0), nothing)
         ray.search(12)
-        found = ray.lowest()
+        found = ray.at(ray.best_scale())
         grid = np.append(np.geomspace(1e-6, 1e4, 400) / scale, 1.0)
         best = min(exact_primal(solver, problem, c * w, LAM) for c in grid)
-        assert found.primal == pytest.approx(exact_primal(solver, problem, found.w, LAM), rel=1e-12)
+        assert found.primal == pytest.approx(exact_primal(solver, problem, found.w.weights(), LAM), rel=1e-12)
         assert min(found.primal, nothing) <= best + 0.01 * nothing
 
 
@@ -103,7 +104,7 @@ def test_a_search_takes_no_more_passes_than_it_may():
     engine = FrankWolfe().start(problem, LAM, None, 0, None)
     engine.advance(1)
     w = 1e6 * engine.w
-    found = Certified(w, exact_primal(FrankWolfe(), problem, w, LAM), 0.0, 0.0, 0.0)
+    found = Certified(kept(w), exact_primal(FrankWolfe(), problem, w, LAM), 0.0, 0.0, 0.0)
     before = engine.oracle_calls
     scaled = best_scaled(engine, found, [found], PATIENT)
     assert engine.oracle_calls - before <= (1 + 1 + PATIENT) * engine.n

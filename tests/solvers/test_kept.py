@@ -18,6 +18,8 @@ def test_few_of_many_weights_are_kept_by_their_places(monkeypatch):
         found = kept.kept(w)
         assert isinstance(found, kind)
         assert np.array_equal(found.weights(), w) and np.array_equal(found.own(), w) and found.own() is not w
+        assert found.size == len(w) and not found.is_nothing() and kept.kept(0.0 * w).is_nothing()
+        assert kept.are_same(found, kept.kept(w.copy())) and not kept.are_same(found, kept.kept(2.0 * w))
 
 
 @pytest.mark.parametrize("passes", [0.5, 6])

@@ -24,7 +24,6 @@ from .ending import (
     WIDE,
     best_scaled,
     instead_of_nothing,
-    is_nothing,
 )
 from .engine import Engine, State
 from .forecast import in_words, seconds_left
@@ -310,7 +309,7 @@ class _Run:
     def certify(self, interrupt: Interrupt) -> bool:
         """Append the record of the best weights and the best dual value; whether a callback wants to stop."""
         before = time.perf_counter()
-        candidates = self.engine.certify()
+        candidates: list[Any] = [_kept(one) for one in self.engine.certify()]
         values = [one.primal for one in candidates]
         if self.engine.certifiable:
             values += [one.dual for one in candidates]
@@ -319,15 +318,13 @@ class _Run:
                 f"the objective is not a finite number: with lam={self.engine.lam:g}, features, costs or 1/lam are too "
                 "large; rescale them (a small lam is 1/n)"
             )
-        if any(one.primal == 0.0 and is_nothing(one.w) for one in candidates):
+        if any(one.primal == 0.0 and one.w.is_nothing() for one in candidates):
             self.engine.nothing_to_learn()
         self.certificate_seconds = max(self.certificate_seconds, time.perf_counter() - before)
         self.candidates, self.earlier = candidates, self.best if self.engine.keeps_best else None
-        all_known: list[Any] = candidates if self.earlier is None else [*candidates, self.earlier]
+        all_known = candidates if self.earlier is None else [*candidates, self.earlier]
         lowest = min(all_known, key=lambda one: one.primal)
-        is_new = lowest is not self.earlier
-        w = kept(lowest.w) if is_new else lowest.w
-        self.best = max(all_known, key=lambda one: one.dual)._replace(w=w, primal=lowest.primal)
+        self.best = max(all_known, key=lambda one: one.dual)._replace(w=lowest.w, primal=lowest.primal)
         return self.record_best(interrupt)
 
     def record_best(self, interrupt: Interrupt) -> bool:
@@ -368,23 +365,23 @@ class _Run:
         `spare` looks for nothing else.
         """
         assert self.best is not None
-        engine, tol, best = self.engine, self.limits.goal.at(record.primal), _whole(self.best)
+        engine, tol, best = self.engine, self.limits.goal.at(record.primal), self.best
         matters = spare > HURRIED and record.gap > WIDE * best.primal
-        if not engine.keeps_best or not (is_nothing(best.w) or matters):
+        if not engine.keeps_best or not (best.w.is_nothing() or matters):
             return record
         n_passes = int(min(max(spare, HURRIED), PATIENT)) if spare > 0 else 0
-        candidates = self.candidates if self.earlier is None else [*self.candidates, _whole(self.earlier)]
+        candidates = self.candidates if self.earlier is None else [*self.candidates, self.earlier]
         try:
             if record.gap > tol and n_passes > 0:
                 best = best_scaled(engine, best, candidates, n_passes)
-            if is_nothing(best.w):
+            if best.w.is_nothing():
                 rise = NEAR * (best.primal if record.gap == np.inf else max(record.gap, tol))
                 if record.gap <= tol:
                     rise = min(rise, tol - record.gap)
                 best = instead_of_nothing(engine, best, candidates, rise, n_passes)
         except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
             pass
-        return self.record_of(best, best.w.copy())
+        return self.record_of(best, best.w.own())
 
     def record_of(self, best: Certified, w: np.ndarray) -> Record:
         """With weights of its own: the user may write to them."""

@@ -4,7 +4,8 @@ Weights may point the right way and be far too long, above all early; then w = 0
 was seen, and predicts nothing. A bad scale is not a bad model: along the ray ``c w`` the primal value
 ``c^2 lam/2 |w|^2 + H(c w)`` is convex in c, and a few exact passes find its lowest point. Where that is c = 0, so that
 no multiple of any weights beats none at all, the weights that err least are returned, so short that their primal value
-is nearly that of w = 0. What is returned has been certified like everything else, by an exact pass.
+is nearly that of w = 0. What is returned has been certified like everything else, by an exact pass. Weights come and go
+as runs keep them (:mod:`.kept`), and are whole only where they are looked at.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .box import bounds_of, truncate
+from .box import bounds_of, clip_all
 from .engine import Engine
+from .kept import are_same, kept
 from .objective import Certified
 
 # Exact passes that a search along one ray may take: a share of those of the run, within bounds.
@@ -36,24 +38,28 @@ FINE, CLOSE = 1e-3, 0.1
 FAR = 1e6
 
 
-def is_nothing(w: np.ndarray) -> bool:
-    return not np.any(w)
-
-
 class Ray:
     """Exact primal values of ``c w``, for weights whose hinge loss is known, and that of no weights."""
 
     def __init__(self, engine: Engine, found: Certified, nothing: float):
         self.engine, self.found, self.nothing = engine, found, nothing
-        self.penalty = 0.5 * engine.lam * engine.objective.inner(found.w, found.w)
+        w = found.w.weights()
+        self.penalty = 0.5 * engine.lam * engine.objective.inner(w, w)
         self.hinge = max(found.primal - self.penalty, 0.0)
-        self.shortest, self.longest = _scales(engine.objective.box, found.w)
+        self.shortest, self.longest = _scales(engine.objective.box, w)
         self.seen = {1.0: found.primal}
         if self.shortest == 0.0:
             self.seen[0.0] = nothing
 
+    def scaled(self, c: float) -> np.ndarray:
+        w = self.found.w.own()
+        w *= c
+        return w
+
     def weights(self, c: float) -> np.ndarray:
-        return truncate(self.engine.objective.box, c * self.found.w)[0]  # rounding may lead out of the box
+        w = self.scaled(c)
+        clip_all(self.engine.objective.box, w)  # rounding may lead out of the box
+        return w
 
     def look(self, c: float) -> None:
         """Find the primal value of ``c w``: a pass of oracle calls."""
@@ -94,10 +100,13 @@ class Ray:
     def own_primal(self) -> float:
         return self.found.primal
 
-    def lowest(self) -> Certified:
-        """The lowest primal value seen, that of no weights apart, and its weights."""
-        c = min((c for c in self.seen if c > 0.0), key=self.seen.__getitem__)
-        return self.found._replace(w=self.weights(c), primal=self.seen[c])
+    def best_scale(self) -> float:
+        """Where the primal value is the lowest seen, that of no weights apart."""
+        return min((c for c in self.seen if c > 0.0), key=self.seen.__getitem__)
+
+    def at(self, c: float) -> Certified:
+        """What was seen at a scale."""
+        return self.found._replace(w=kept(self.weights(c)), primal=self.seen[c])
 
     def near_nothing(self, rise: float) -> Certified:
         """Weights so short that their primal value is below that of none, or at most `rise` above it; one pass.
@@ -110,7 +119,7 @@ class Ray:
         else:
             c = min(1.0, rise / (self.penalty - gain)) if self.penalty > gain else 1.0
         self.look(c)
-        return self.found._replace(w=self.weights(c), primal=self.seen[c])
+        return self.at(c)
 
     def mistakes(self) -> float:
         """The mean loss of predictions, ties counted as mistakes; two passes.
@@ -119,7 +128,7 @@ class Ray:
         less c times their scores.
         """
         c = FAR * self.nothing / self.hinge if self.hinge > 0.0 else FAR
-        return 2.0 * self.engine.hinge_loss(c * self.found.w) - self.engine.hinge_loss(2.0 * c * self.found.w)
+        return 2.0 * self.engine.hinge_loss(self.scaled(c)) - self.engine.hinge_loss(self.scaled(2.0 * c))
 
 
 def best_scaled(engine: Engine, best: Certified, candidates: Sequence[Certified], n_passes: int) -> Certified:
@@ -129,10 +138,10 @@ def best_scaled(engine: Engine, best: Certified, candidates: Sequence[Certified]
         ray.search(1)
     if not rays:
         return best
-    ray = min(rays, key=lambda one: one.lowest().primal)
+    ray = min(rays, key=lambda one: one.seen[one.best_scale()])
     ray.search(n_passes)
-    found = ray.lowest()
-    return best._replace(w=found.w, primal=found.primal) if found.primal < best.primal else best
+    c = ray.best_scale()
+    return best._replace(w=ray.at(c).w, primal=ray.seen[c]) if ray.seen[c] < best.primal else best
 
 
 def instead_of_nothing(
@@ -148,17 +157,17 @@ def instead_of_nothing(
     judge = Ray.mistakes if n_passes > 0 and len(rays) > 1 else Ray.own_primal
     ray = min(rays, key=judge)
     found = ray.near_nothing(rise)
-    if is_nothing(found.w) or found.primal > best.primal + rise:
+    if found.w.is_nothing() or found.primal > best.primal + rise:
         return best
     return best._replace(w=found.w, primal=found.primal)
 
 
 def _rays(engine: Engine, best: Certified, candidates: Sequence[Certified]) -> list[Ray]:
-    some = [one for one in (best, *candidates) if not is_nothing(one.w)]
+    some = [one for one in (best, *candidates) if not one.w.is_nothing()]
     if not some:
         return []
-    nothing = engine.hinge_loss(np.zeros_like(best.w)) if not is_nothing(best.w) else best.primal
-    different = [one for k, one in enumerate(some) if not any(np.array_equal(one.w, two.w) for two in some[:k])]
+    nothing = best.primal if best.w.is_nothing() else engine.hinge_loss(np.zeros(best.w.size))
+    different = [one for k, one in enumerate(some) if not any(are_same(one.w, two.w) for two in some[:k])]
     return [Ray(engine, one, nothing) for one in different]
 
 

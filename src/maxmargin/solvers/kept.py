@@ -15,12 +15,19 @@ class Whole(NamedTuple):
 
     values: np.ndarray
 
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
     def weights(self) -> np.ndarray:
         return self.values
 
     def own(self) -> np.ndarray:
         """That nobody else has."""
         return self.values.copy()
+
+    def is_nothing(self) -> bool:
+        return not np.any(self.values)
 
 
 class Few(NamedTuple):
@@ -38,6 +45,9 @@ class Few(NamedTuple):
     def own(self) -> np.ndarray:
         return self.weights()
 
+    def is_nothing(self) -> bool:
+        return not np.any(self.values)
+
 
 Kept = Whole | Few
 
@@ -47,3 +57,7 @@ def kept(w: np.ndarray) -> Kept:
         return Whole(w)
     places = np.flatnonzero(w)
     return Few(len(w), places, w[places])
+
+
+def are_same(one: Kept, other: Kept) -> bool:
+    return type(one) is type(other) and all(map(np.array_equal, one, other))

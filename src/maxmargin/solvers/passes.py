@@ -132,7 +132,8 @@ class Passes:
         """
 
         def with_work(first: int, last: int) -> None:
-            work = new_work(self.problem)
+            # one thread needs no second scratch, which is K^2 numbers where there are many labels
+            work = self.work if self.n_threads == 1 else new_work(self.problem)
             if asked_at is not None:
                 ask_ahead(self.problem, work, asked_at, np.arange(first, last))
             on_range(work, first, last)

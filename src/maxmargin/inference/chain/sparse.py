@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, routine
+from ..._thin import thin_zeros
 from .passes import best_end, viterbi
 
 # Every so-manieth label is in the same lane: maxima of lanes are found side by side, many at once, and only lanes that
@@ -54,10 +55,10 @@ class EdgeLists(NamedTuple):
 def new_edge_lists(longest: int, n_labels: int) -> EdgeLists:
     shape, pool = (n_labels, n_labels), 4 * n_labels * n_labels // SCATTERED + n_labels
     return EdgeLists(
-        columns=np.empty(shape, np.int32),  # pages that nobody writes to do not become resident
+        columns=thin_zeros(shape, np.int32),
         listed=np.zeros(n_labels, np.int64),
-        place=np.zeros(shape, np.int32),
-        rank=np.empty(shape, np.int32),
+        place=thin_zeros(shape, np.int32),
+        rank=thin_zeros(shape, np.int32),
         first=np.zeros(n_labels, np.int64),
         n_gains=np.zeros(n_labels, np.int64),
         room=np.zeros(n_labels, np.int64),

@@ -326,10 +326,12 @@ class BlockEngine(Engine):
         sums = settle(self.averaging, self.problem, self.blocks, self.steps)
         if sums is not None:
             totals, mass = sums
-            v = np.zeros_like(self.w)
-            weights_pass(self.problem, totals, self.passes.work_on(self.w), self.n, self.lam, mass, v)
-            mean = DualPoint(self.lam * v, mean_loss(self.problem, totals) / mass)
-            found.append(self.value_of_average(self.objective.weights(mean)[0], self.objective.value(mean)))
+            w = np.zeros_like(self.w)  # the dual point's vector, and then its weights: there may be millions of them
+            weights_pass(self.problem, totals, self.passes.work_on(self.w), self.n, 1.0, mass, w)
+            value = self.objective.value(DualPoint(w, mean_loss(self.problem, totals) / mass))
+            w /= self.lam
+            clip_all(self.objective.box, w)
+            found.append(self.value_of_average(w, value))
         return found
 
     def hinges(self, w: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, plain
+from ..._thin import thin_zeros
 from ...inference.verbs import can_sum, forget_tables, is_tight, needs_submodular, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
@@ -317,12 +318,12 @@ def pairwise_work(links: Any, plan: Any, longest: int, n_labels: int, buffer_row
         away=np.zeros(longest, np.int32),
         active=np.zeros(n_labels, np.int64),
         values=np.zeros(n_labels),
-        counts=np.zeros((n_labels, n_labels)),
+        counts=thin_zeros((n_labels, n_labels)),
         changed=np.zeros(longest, np.int64),
         changes=np.zeros((longest + 1, width)),
         weighted=np.zeros(width),
         buffer=np.zeros((buffer_rows, n_labels)),
-        pairs=np.zeros(n_pairs + 1, np.int64),
-        masses=np.zeros(n_pairs + 1),
+        pairs=thin_zeros(n_pairs + 1, np.int64),
+        masses=thin_zeros(n_pairs + 1),
         link_buffer=new_link_buffer(links, of_link),
     )
