@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "maxmargin"
 
-NEUTRAL = {"_boxes", "_compile", "_files", "_meeting", "_parameters", "_prefetch", "_sums", "_threads"}
+NEUTRAL = {"_boxes", "_compile", "_files", "_meeting", "_parameters", "_prefetch", "_sums", "_thin", "_threads"}
 
 # What each room may know, apart from itself. Data flows estimator -> structure -> solver, which meets inference only
 # through the verbs of structures.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,5 +59,6 @@ def kept(w: np.ndarray) -> Kept:
     return Few(len(w), places, w[places])
 
 
-def are_same(one: Kept, other: Kept) -> bool:
+def are_same(one: Any, other: Any) -> bool:
+    """Two that are kept."""
     return type(one) is type(other) and all(map(np.array_equal, one, other))

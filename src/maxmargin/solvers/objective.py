@@ -34,7 +34,7 @@ class DualValue(NamedTuple):
 class Certified(NamedTuple):
     """Weights with their exact primal value, and the value of a dual point, see :class:`DualValue`."""
 
-    w: np.ndarray
+    w: Any  # an array; in the driver, and what it asks at the end, as they are kept there: `Whole` or `Few`
     primal: float
     dual: float
     loss: float
