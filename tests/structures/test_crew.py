@@ -167,6 +167,16 @@ def test_who_is_drawn_twice_is_asked_once():
     assert problem.find_corner(work, W, 3) == problem.find_corner(problem.new_work(), W, 3)
 
 
+def test_bounds_are_forgotten_with_weights():
+    problem = CustomProblem(Bounded())
+    work = problem.new_work()
+    with crew_for(problem, 2):
+        ask_ahead(problem, work, W, np.arange(2))
+    value = problem.find_corner(work, W, 0)
+    problem.forget_weights(work)
+    assert problem.upper_value(work, 2 * W, 0, 0.0) == problem.bound(2 * W, 0) != value + 0.25
+
+
 def test_until_processes_are_there_this_one_asks(at_once, monkeypatch):
     monkeypatch.setattr(processes, "WAIT", 0.0)
     structure = Subsets(n_samples=11)
