@@ -1,7 +1,11 @@
 """Oracles asked ahead by processes and threads: the same bits, errors as in one process, and nobody left behind."""
 
 import os
+import pickle
+import subprocess
+import sys
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -57,6 +61,28 @@ class Dying(Failing):
     def max_oracle(self, w, i):
         if os.getpid() != self.home:
             os._exit(7)
+        return super().max_oracle(w, i)
+
+
+class Breaking(Failing):
+    """Ends in the midst of an answer, as one that is short of memory may be made to."""
+
+    def max_oracle(self, w, i):
+        if os.getpid() != self.home:
+            answer = pickle.dumps(np.zeros(99))
+            for file in range(3, 9):
+                with suppress(OSError):
+                    os.write(file, answer[:-9])
+            os._exit(7)
+        return super().max_oracle(w, i)
+
+
+class Commanding(Subsets):
+    """Runs a command that reads its standard input to the end."""
+
+    def max_oracle(self, w, i):
+        command = "import sys; print(sys.stdin.read())"
+        subprocess.run([sys.executable, "-S", "-c", command], check=True, stdout=subprocess.PIPE, timeout=30)
         return super().max_oracle(w, i)
 
 
@@ -141,6 +167,16 @@ def test_who_is_drawn_twice_is_asked_once():
     assert problem.find_corner(work, W, 3) == problem.find_corner(problem.new_work(), W, 3)
 
 
+def test_bounds_are_forgotten_with_weights():
+    problem = CustomProblem(Bounded())
+    work = problem.new_work()
+    with crew_for(problem, 2):
+        ask_ahead(problem, work, W, np.arange(2))
+    value = problem.find_corner(work, W, 0)
+    problem.forget_weights(work)
+    assert problem.upper_value(work, 2 * W, 0, 0.0) == problem.bound(2 * W, 0) != value + 0.25
+
+
 def test_until_processes_are_there_this_one_asks(at_once, monkeypatch):
     monkeypatch.setattr(processes, "WAIT", 0.0)
     structure = Subsets(n_samples=11)
@@ -199,7 +235,9 @@ def test_errors_are_those_of_one_process(releases_lock):
     assert errors == [["sample 3: raised in Failing.max_oracle"]] * 2
 
 
-@pytest.mark.parametrize(("kind", "told"), [(Failing, "KeyError: 'verb'"), (Dying, "exit status 7")])
+@pytest.mark.parametrize(
+    ("kind", "told"), [(Failing, "KeyError: 'verb'"), (Dying, "exit status 7"), (Breaking, "exit status 7")]
+)
 def test_what_goes_wrong_elsewhere_alone_is_told_once(kind, told):
     structure = kind(n_samples=12)
     structure.home = os.getpid()
@@ -207,6 +245,23 @@ def test_what_goes_wrong_elsewhere_alone_is_told_once(kind, told):
         two = found_by(CustomProblem(structure), 2)
     assert len(warned) == 1
     assert all(map(np.array_equal, two, found_by(CustomProblem(Subsets(n_samples=12)), 1)))
+
+
+def test_commands_of_oracles_read_nothing():
+    problem = CustomProblem(Commanding(n_samples=4))
+    with crew_for(problem, 2):
+        hinges = Passes(problem, 2).hinges(W)
+    assert problem.structure.calls == 0
+    assert np.array_equal(hinges, Passes(CustomProblem(Subsets(n_samples=4)), 1).hinges(W))
+
+
+def test_modules_are_those_of_this_process(tmp_path, monkeypatch):
+    (tmp_path / "random.py").write_text("raise ImportError('of the folder at work')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
+    structure = Subsets(n_samples=4)
+    found_by(CustomProblem(structure), 2)
+    assert structure.calls == 0
 
 
 def test_an_interrupt_ends_the_processes(at_once, monkeypatch):

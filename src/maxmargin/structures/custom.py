@@ -61,7 +61,6 @@ class Corners:
     emphasis: float = 1.0  # of the losses
     corner: Output
     away: Output
-    upper: float | None = None  # no value is above it, where that is known already
 
     def __init__(self) -> None:
         self.ahead: dict[int, Answer] = {}  # for samples that are about to be asked for, at the weights at hand
@@ -261,10 +260,10 @@ class CustomProblem(Asked):
 
     def find_corner(self, work: Corners, w: np.ndarray, i: int) -> float:
         if i in work.ahead:
-            work.corner, work.upper = work.ahead[i]
+            work.corner = work.ahead[i].corner
         else:
             y = self.ask(w, i, work.emphasis)
-            work.corner, work.upper = Output(self.feature(i, y), self.loss(i, y)), None
+            work.corner = Output(self.feature(i, y), self.loss(i, y))
         value = work.emphasis * work.corner.loss + work.corner.feature.dot(w)
         self.check_corner(value, w, i)
         return value
@@ -358,7 +357,7 @@ class CustomProblem(Asked):
     def upper_value(self, work: Corners, w: np.ndarray, i: int, value: float) -> float:
         if self.exact or not hasattr(self.structure, "upper_bound"):
             return value
-        bound = self.bound(w, i) if work.upper is None else work.upper
+        bound = work.ahead[i].upper if i in work.ahead else self.bound(w, i)
         if not bound >= value - 1e-9 * max(1.0, abs(value)):
             raise ValueError(f"sample {i}: upper_bound is {bound}, but max_oracle found an output of value {value}")
         return max(bound, value)

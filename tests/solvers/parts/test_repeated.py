@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from maxmargin import ChainSVM
-from maxmargin.solvers import AwayStep, BlockFrankWolfe, FrankWolfeStep, OptimalStep, PairwiseStep, RepeatedStep
+from maxmargin.solvers import (
+    AwayStep,
+    BlockFrankWolfe,
+    FixedLength,
+    FrankWolfeStep,
+    OptimalStep,
+    PairwiseStep,
+    RepeatedStep,
+)
 from maxmargin.solvers.parts.samplers import SAMPLING, Drawn
 from maxmargin.structures.directions import BetweenCorners, ToCorner
 from maxmargin.structures.verbs import find_corner, find_potentials, move, renew_potentials, shift_potentials
@@ -109,7 +117,23 @@ def test_threads_have_room_for_what_changes():
     assert all(model.gap_ <= 1e-2 for model in models)
 
 
-@pytest.mark.parametrize("step", [RepeatedStep(times=0), RepeatedStep(times=5), RepeatedStep(OptimalStep())], ids=str)
+@pytest.mark.parametrize(
+    "step",
+    [
+        RepeatedStep(times=0),
+        RepeatedStep(times=5),
+        RepeatedStep(times=2.0),
+        RepeatedStep(OptimalStep()),
+        RepeatedStep("pairwise"),
+    ],
+    ids=str,
+)
 def test_what_cannot_be_repeated(step):
-    with pytest.raises(ValueError, match="RepeatedStep repeats"):
+    with pytest.raises(ValueError, match="a RepeatedStep"):
         BlockFrankWolfe(step=step).solve(named_pair("multiclass").problem, LAM)
+
+
+def test_fixed_lengths_are_not_accelerated():
+    solver = BlockFrankWolfe(step=RepeatedStep(FrankWolfeStep(FixedLength())), acceleration="catalyst")
+    with pytest.raises(ValueError, match="without acceleration"):
+        solver.solve(named_pair("multiclass").problem, LAM)

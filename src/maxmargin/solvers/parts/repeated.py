@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..._compile import implements
+from ..._parameters import check_count
 from ...structures.verbs import shift_potentials
 from ..box import renew
 from .steps import (
@@ -12,7 +13,6 @@ from .steps import (
     FrankWolfeStep,
     PairwiseStep,
     change_block,
-    fitted_step,
     foresee,
     lacks_any_room,
     traits,
@@ -47,19 +47,20 @@ class RepeatedStep(NamedTuple):
     step: PairwiseStep | AwayStep | FrankWolfeStep = PairwiseStep()
     times: int = 2
 
+    @property
+    def length(self) -> Any:
+        """How far each of them goes."""
+        return self.step.length
+
 
 @implements(traits, RepeatedStep)
 def _(step):
-    return traits(step.step)
-
-
-@implements(fitted_step, RepeatedStep)
-def _(step, problem, lam):
     if not isinstance(step.step, PairwiseStep | AwayStep | FrankWolfeStep):
-        raise ValueError(f"a RepeatedStep repeats pairwise, away or Frank-Wolfe steps, not {step.step!r}")
-    if isinstance(step.times, bool) or step.times not in range(1, MOST_TIMES + 1):
-        raise ValueError(f"a RepeatedStep repeats 1 to {MOST_TIMES} times, got times={step.times!r}")
-    return step
+        raise ValueError(f"a RepeatedStep repeats PairwiseStep(), AwayStep() or FrankWolfeStep(), not {step.step!r}")
+    times = check_count("times of a RepeatedStep", step.times)
+    if times > MOST_TIMES:
+        raise ValueError(f"a RepeatedStep repeats 1 to {MOST_TIMES} times, got times={times}")
+    return traits(step.step)
 
 
 @implements(foresee, RepeatedStep)

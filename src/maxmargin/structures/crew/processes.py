@@ -30,7 +30,7 @@ from .shares import Answered, Given, in_order, shares_of
 # that to travel. Nobody waits until they are there.
 START_AFTER, LEAST_SECONDS, WAIT = 0.5, 1e-4, 0.0
 
-WORKER = (sys.executable, "-m", f"{__package__}.worker")
+WORKER = (sys.executable, "-P", "-m", f"{__package__}.worker")  # -P: modules are those of this process, see `Member`
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -38,7 +38,7 @@ class Member:
     """One process, which has the problem."""
 
     def __init__(self) -> None:
-        path = os.pathsep.join(filter(None, sys.path))
+        path = os.pathsep.join(folder or os.curdir for folder in sys.path)
         # a session of its own: Ctrl-C comes to this process alone, and it says when the others end
         self.process = subprocess.Popen(
             WORKER,
@@ -59,7 +59,7 @@ class Member:
             pickle.dump(message, cast(IO[bytes], self.process.stdin))
             cast(IO[bytes], self.process.stdin).flush()
             return pickle.load(cast(IO[bytes], self.process.stdout))
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # the last: in the midst of an answer
             raise ChildProcessError(f"a process ended with exit status {self.process.wait()}") from error
 
     def take(self, number: int, shares: Iterator[list[int]]) -> list[Answered]:

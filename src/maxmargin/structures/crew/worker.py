@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from .shares import answer_all
 
 
 def serve() -> None:
-    questions = sys.stdin.buffer
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what oracles print
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # oracles, and commands that they run, read nothing
+    os.dup2(2, 1)  # and print to standard error
 
     def reply(message: Any) -> None:
         pickle.dump(message, answers, pickle.HIGHEST_PROTOCOL)
