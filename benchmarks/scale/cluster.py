@@ -3,7 +3,8 @@
 Words of OCR-large in as many partitions as there are workers, processes of a LocalCluster on this machine; accelerated
 pairwise steps, one pass a round. Passes, rounds and bytes to the goal for sigma = 1, the number of workers, and as the
 changes tell (Rounds' default). Then workers die (SIGKILL) at random moments, the scheduler dies and the client dies;
-the last two go on from their checkpoints. With few processors nothing is said of seconds.
+the last two go on from their checkpoints. With few processors nothing is said of seconds. --quick kills a worker and
+the client, once each. Run: python -m benchmarks.scale cluster
 """
 
 from __future__ import annotations
@@ -57,13 +58,14 @@ class Task(NamedTuple):
 
 def measure(quick: bool) -> list[Bar]:
     task, few = Task(300, 2e-2) if quick else Task(2000, 1e-3), Task(300, 1e-2)
-    numbers, kills = ((1, 2), 2) if quick else ((1, 2, 4, 8), 20)
+    numbers, kills = ((2,), 1) if quick else ((1, 2, 4, 8), 20)
+    killed = ("client",) if quick else ("client", "scheduler")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with local_cluster(1) as cluster:
+        with local_cluster(numbers[0]) as cluster:
             bars = optima(cluster, task, folder, numbers)
         bars.append(killed_workers(few, folder, 2 if quick else 3, kills))
-        bars += killed_processes(few, folder)
+        bars += killed_processes(few, folder, killed)
     return [*bars, Bar("modules of dask imported by maxmargin", imported(), 0)]
 
 
@@ -184,14 +186,14 @@ def started(module: str, *arguments: str, **options: Any) -> subprocess.Popen:
     return subprocess.Popen([sys.executable, "-m", module, *arguments], env=soon, **{**quiet, **options})
 
 
-def killed_processes(task: Task, folder: Path) -> list[Bar]:
-    """The client dies in the middle of a run, then the scheduler; the next client goes on from the checkpoint."""
+def killed_processes(task: Task, folder: Path, killed: tuple[str, ...]) -> list[Bar]:
+    """The client or the scheduler dies in the middle of a run; the next client goes on from the checkpoint."""
     bars, parts = [], Path(task.files(folder, 2)[0]).parent
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         processes = Processes(folder)
         calm = run_client(processes, parts, task, folder / "calm.npz")
-        for who in ("client", "scheduler"):
+        for who in killed:
             checkpoint = folder / f"{who}.npz"
             cut = client(processes, parts, task, checkpoint)
             while not checkpoint.exists() and cut.poll() is None:

@@ -2,7 +2,8 @@
 
 One is written in Python altogether, dynamic programming over lists, a millisecond a call; the other is that of
 matchings, word alignment, which is NumPy around an assignment. Wall-clock seconds, the two taking turns; starting the
-processes is part of them. What a full pass gains is shown for both ways of asking: processes, and threads.
+processes is part of them. What a full pass gains is shown for both ways of asking: processes, and threads. --quick
+leaves out full passes. Run: python -m benchmarks.scale oracles
 """
 
 from __future__ import annotations
@@ -88,24 +89,24 @@ def to_the_gap(problem: CustomProblem, lam: float, tol: float, turns: int) -> tu
     def run(n_jobs: int, turn: int) -> None:
         found[n_jobs] = solver.solve(problem, lam, tol=tol, random_state=turn, n_jobs=n_jobs)
 
-    ratio = speed_up(run, turns)
+    solver.solve(problem, lam, max_passes=1, random_state=0)  # compiles
+    ratio = speed_up(run, turns, compiled=True)
     assert np.array_equal(*(found[n_jobs].w for n_jobs in BOTH))
     return ratio, found[1].n_oracle_calls
 
 
-def show(name: str, problem: CustomProblem, lam: float, tol: float, turns: int) -> float:
+def show(name: str, problem: CustomProblem, lam: float, tol: float, quick: bool) -> float:
+    turns = 1 if quick else 3
     each = seconds(lambda: Passes(problem, None).hinges(np.zeros(problem.d))) / problem.n
-    gains = [full_pass(problem, releases_lock, 2 * turns + 1) for releases_lock in (True, False)]
     ratio, calls = to_the_gap(problem, lam, tol, turns)
-    print(
-        f"{name}, {1e3 * each:.2f} ms a call, {calls} calls to {tol:g}: {ratio:.2f} x; full passes by threads "
-        f"{gains[0]:.2f} x, by processes {gains[1]:.2f} x"
-    )
+    print(f"{name}, {1e3 * each:.2f} ms a call, {calls} calls to {tol:g}: {ratio:.2f} x", flush=True)
+    if not quick:
+        gains = [full_pass(problem, releases_lock, 2 * turns + 1) for releases_lock in (True, False)]
+        print(f"{name}, full passes: by threads {gains[0]:.2f} x, by processes {gains[1]:.2f} x", flush=True)
     return ratio
 
 
 def measure(quick: bool) -> list[Bar]:
-    turns = 1 if quick else 3
-    show("word alignment", alignments(quick), 0.01, 1e-3, turns)
-    ratio = show("an oracle in Python", as_problem(Tags(300 if quick else 1000)), 0.1, 1e-2, turns)
+    show("word alignment", alignments(quick), 0.01, 1e-3, quick)
+    ratio = show("an oracle in Python", as_problem(Tags(120 if quick else 1000)), 0.1, 1e-2, quick)
     return [Bar("an oracle in Python, two processes over one", ratio, WORTH, at_least=True)]
