@@ -70,7 +70,7 @@ def set_table(name: str, task: SetTask, limit: float, most: int) -> dict[str, Ru
     print(f"{'':16}{'passes':>8}{'s a pass':>10}{goals}{'primal':>10}{'Hamming':>10}{'micro-F1':>10}")
     for solver, run in found.items():
         times = "".join(f"{run.time_to((1 + share) * best):10.2f}" for share in SHARES)
-        wrong, f1 = task.scores(run.w)
+        wrong, f1 = task.scores(run.w.weights())
         ends = f"{run.passes[-1]:8.1f}{run.seconds[-1] / run.passes[-1]:10.3f}"
         print(f"{solver:16}{ends}{times}{run.primal[-1]:10.4f}{wrong:10.4f}{f1:10.3f}", flush=True)
     return found

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.solvers import GDMM, BlockFrankWolfe, SoftBCFW, Subgradient, get_solver
+from maxmargin.solvers.kept import Kept, kept
 
 from .._report import effort_to
 from .tasks import Task, dense
@@ -26,7 +27,7 @@ class Run(NamedTuple):
     primal: np.ndarray  # the lowest so far
     error: np.ndarray
     extras: dict[str, float]
-    w: np.ndarray  # the last that was looked at
+    w: Kept  # the last that were looked at: of many labels few have weights
 
     def after(self, passes: float) -> float:
         """The lowest primal value after so many passes."""
@@ -73,7 +74,7 @@ def follow(solver: Any, problem: Any, task: Task, *, limit: float, most: int, go
             error = task.error(found.w)
         rows.append((spent, engine.steps / beat, min(found.primal, rows[-1][2]), error))
     seconds, passes, primal, errors = np.array(rows).T
-    return Run(seconds, passes, primal, errors, engine.extras(), found.w)
+    return Run(seconds, passes, primal, errors, engine.extras(), kept(found.w))
 
 
 def optimum(task: Task, tol: float = 2e-3) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import implements, verb
-from .._sums import mixed, way_products
+from .._sums import mix_into, mixed, way_products
 from ..structures.needs import Need
 from ..structures.verbs import inner, offers
 from .box import Box, NoBox, clip_all, cut_off, is_cone
@@ -151,6 +151,14 @@ class Objective:
         """The point with the highest dual value on a segment, and how far along the segment it lies."""
         share, _ = best_share(self.box, self, start, end)
         return (start, 0.0) if share == 0.0 else (along(start, end, share), share)
+
+    def best_into(self, start: DualPoint, end: DualPoint) -> DualPoint:
+        """The same point, which takes the place of `start`: there may be millions of weights."""
+        share, _ = best_share(self.box, self, start, end)
+        rest = 1.0 - share
+        if share > 0.0:
+            mix_into(start.vector, rest, start.vector, share, end.vector)
+        return start._replace(loss=rest * start.loss + share * end.loss)
 
     def best_value(self, start: DualPoint, end: DualPoint) -> DualValue:
         """The highest dual value on a segment."""

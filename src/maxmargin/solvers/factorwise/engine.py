@@ -101,7 +101,7 @@ class FactorEngine(Engine):
         self.oracle_calls += self.n
 
     def certify(self) -> list[Certified]:
-        self.mixture, _ = self.objective.best_between(self.mixture, self.agreeing())
+        self.mixture = self.objective.best_into(self.mixture, self.agreeing())
         w = self.w.copy()
         return [self.value_at(w, self.objective.value(self.mixture), self.hinges(w))]
 
