@@ -14,6 +14,7 @@ from .._threads import on_ranges
 from ..structures.changes import sizes_of_blocks
 from ..structures.crew import ask_ahead
 from ..structures.directions import ToCorner
+from ..structures.needs import Need
 from ..structures.verbs import (
     add_block,
     add_corner,
@@ -184,19 +185,24 @@ class Passes:
         Threads find corners, and one adds them up in their order; sums of each thread would round otherwise. To add a
         corner takes little beside finding it, and less for itself than in between, where w and the sum share caches.
         """
-        hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
+        hinges, losses, vector = np.empty(self.n), np.empty(self.n), np.zeros(self.dimension)
+        if Need.LOG_LOSS in offers(self.problem):  # expectations, which have no name to be kept by
+            gradient_pass(self.problem, self.work, w, 0, self.n, hinges, losses, vector)
+            return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+        corners = new_labelings(self.problem, 1)
         self.run(
             lambda work, first, last: corner_pass(
                 self.problem, work, source, memory, w, k, first, last, hinges, losses, corners
             ),
             w if source is ORACLE else None,
         )
-        vector = np.zeros(self.dimension)
         add_corners(self.problem, self.work, corners, self.n, vector)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_corners(self) -> None:
         """Compile or load what `corners` from the oracle needs."""
+        if Need.LOG_LOSS in offers(self.problem):
+            return self.prepare_gradient()
         nothing, zero, corners = np.empty(0), np.zeros(self.dimension), new_labelings(self.problem, 1)
         corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, corners)
         add_corners(self.problem, self.work, corners, 0, zero)
