@@ -30,6 +30,7 @@ from ..structures.verbs import (
     n_blocks,
     new_labelings,
     new_work,
+    offers,
     take_corner,
     truth_value,
     unit_of_curvature,
