@@ -1,7 +1,7 @@
-"""What steps of one thread changed, for the weights of the others: verbs of structures whose blocks may tell.
+"""What moves of one thread change, for the weights of the others: verbs of structures whose blocks may tell.
 
-A thread keeps block i as it was `before` a step, and lists which marginals are others after it: keys, whose meaning is
-the structure's, and differences. Another thread adds them to weights of its own. What the step was does not matter.
+Before block i moves, its thread lists which marginals will change: keys, whose meaning is the structure's, and
+differences, which add up where a key is listed twice. Another thread adds them to weights of its own.
 """
 
 from __future__ import annotations
@@ -43,25 +43,15 @@ def _(problem, blocks, n_shares):
 
 
 @verb
-def new_before(problem, capacity):
-    """Room for one block, whose changes are no more than so many. For Python only."""
+def changes_bound(problem, blocks, i, moves):
+    """So many moves of block i, one after the other, list no more changes than that."""
 
 
 @verb
-def changes_bound(problem, blocks, i):
-    """No step changes more marginals of block i than that."""
-
-
-@verb
-def keep_before(problem, blocks, before, i):
-    """Remember block i as it is."""
-
-
-@verb
-def list_changes(problem, before, blocks, i, keys, values, count):
-    """List what has changed since, from position `count` on; returns where the list ends."""
+def list_changes(problem, direction, blocks, work, i, gamma, keys, values, count):
+    """List what a move of length gamma is about to change, from position `count` on; returns where the list ends."""
 
 
 @verb
 def add_changes(problem, work, i, keys, values, first, last, scale, w):
-    """``w -= scale phi`` of what is listed from `first` to `last`, of block i."""
+    """``w -= scale phi`` of what is listed from `first` to `last`, of one move of block i."""

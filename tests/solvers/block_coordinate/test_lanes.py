@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from maxmargin._meeting import new_meeting
+from maxmargin.inference import make_tree_plan
 from maxmargin.persistence.states import Classes
-from maxmargin.solvers import BlockFrankWolfe, Earlier
+from maxmargin.solvers import AwayStep, BlockFrankWolfe, Earlier, FrankWolfeStep, PairwiseStep, RepeatedStep
 from maxmargin.solvers.block_coordinate import lanes
 from maxmargin.solvers.block_coordinate.lanes import SIDES, Rhythm, take_over, take_round
 from maxmargin.solvers.passes import weights_pass
 from maxmargin.structures import make_chain_problem, make_multiclass_problem
+from maxmargin.structures.pairwise import links_of, make_pairwise_problem, make_sites
 
 LAM = 0.02
 SOLVERS = {
@@ -37,6 +39,32 @@ def classes(n=60):
     return make_multiclass_problem(X, (X @ rng.normal(size=(5, 3))).argmax(axis=1), 3)
 
 
+def trees(n=60):
+    """Of three nodes, whose first is linked to the others; or of three nodes without links."""
+    rng = np.random.default_rng(2)
+    X, offsets = rng.normal(size=(3 * n, 5)), np.arange(n + 1) * 3
+    parents = np.concatenate([[-1, 0, 0] if i % 3 else [-1] * 3 for i in range(n)])
+    plan = make_tree_plan(offsets, parents, 4, shared=True)
+    sites = make_sites(X, offsets, intercept=True, boundary=False)
+    labels = (X @ rng.normal(size=(5, 4))).argmax(axis=1)
+    return make_pairwise_problem(sites, links_of(plan, 4, None, None), plan, labels, 4)
+
+
+# of each direction
+MOVES = {
+    "to corners": (chains, FrankWolfeStep()),
+    "away": (trees, AwayStep()),
+    "between corners": (trees, PairwiseStep(safeguard=True)),
+    "to optima": (classes, "optimal"),
+}
+# how often blocks move depends on the room that their lists find, and on ties of outputs that exchanged mass
+REPEATED = {
+    "chains": (chains, RepeatedStep(times=4)),
+    "trees": (trees, RepeatedStep(AwayStep(), 3)),
+    "classes": (classes, RepeatedStep(times=4)),
+}
+
+
 def solve(solver, problem, n_jobs, **options):
     return solver.solve(problem, LAM, **{"tol": 0.0, "max_passes": 30, "random_state": 0, "n_jobs": n_jobs} | options)
 
@@ -51,15 +79,28 @@ def test_threads_find_the_same_optimum_and_again_the_same(solver):
     assert two.gap <= 3.0 * one.gap
 
 
-def test_weights_stay_those_of_the_dual_point():
-    problem = chains()
-    engine = SOLVERS["pairwise, gaps, accelerated"].start(problem, LAM, None, 0, 3)
+def check_weights(engine):
     engine.prepare()
     for _ in range(10):
         engine.advance(10**6)
         vector = np.zeros(engine.passes.dimension)
-        weights_pass(problem, engine.blocks, engine.passes.work, engine.n, 1.0, 1.0, vector)
+        weights_pass(engine.problem, engine.blocks, engine.passes.work, engine.n, 1.0, 1.0, vector)
         assert engine.dual_point().vector == pytest.approx(vector, abs=1e-12)
+
+
+def test_weights_stay_those_of_the_dual_point():
+    check_weights(SOLVERS["pairwise, gaps, accelerated"].start(chains(), LAM, None, 0, 3))
+
+
+@pytest.mark.parametrize(("make", "step"), (MOVES | REPEATED).values(), ids=MOVES | REPEATED)
+def test_weights_stay_those_of_the_dual_point_however_blocks_move(make, step):
+    check_weights(BlockFrankWolfe("permutation", step=step).start(make(), LAM, None, 0, 3))
+
+
+@pytest.mark.parametrize(("make", "step"), REPEATED.values(), ids=REPEATED)
+def test_so_they_do_interpreted(make, step, monkeypatch):
+    monkeypatch.setattr(lanes, "at_once", in_turn)
+    check_weights(BlockFrankWolfe("permutation", step=step).start(make(), LAM, None, 0, 3))
 
 
 def test_classes_on_threads():
@@ -105,19 +146,20 @@ def in_turn(calls):
     while r <= last:
         for p, (run, lane, own) in enumerate(ours):
             if r < last:
-                at[p] = take_round(problem, run, lane, changes, at[p], own[r + 1], r % SIDES, done)
+                at[p] = take_round(problem, run, lane, at[p], own[r + 1], r % SIDES, done)
         if r < last and any(one < own[r + 1] for one, (*_, own) in zip(at, ours, strict=True)):
             break
         for run, lane, _ in ours:
             if r > 0:
                 take_over(problem, run, lane, changes, (r - 1) % SIDES)
         r += 1
-        changes.steps[:, r % SIDES, 0] = 0
+        changes.moves[:, r % SIDES, 0] = 0
     return [(one, r) for one in at]
 
 
-def test_threads_agree_with_taking_turns_interpreted(monkeypatch):
-    problem, solver = chains(), SOLVERS["pairwise, orders"]
+@pytest.mark.parametrize(("make", "step"), MOVES.values(), ids=MOVES)
+def test_threads_agree_with_taking_turns_interpreted(make, step, monkeypatch):
+    problem, solver = make(), BlockFrankWolfe("permutation", step=step)
     threads = solve(solver, problem, 2, max_passes=3)
     monkeypatch.setattr(lanes, "at_once", in_turn)
     turns = solve(solver, problem, 2, max_passes=3)  # with more of them, rounding decides otherwise

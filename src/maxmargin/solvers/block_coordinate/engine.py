@@ -16,6 +16,7 @@ from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pas
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, needs_room, taken_over, with_first_outputs
 from ..parts.samplers import Sampling, pick
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
+from ..parts.telling import ToNobody
 from ..passes import weights_pass
 from ..posing import problems_for
 from ..result import Record
@@ -275,6 +276,7 @@ class BlockEngine(Engine):
             total_gap=self.total_gap,
             tally=self.tally,
             gains=self.gains,
+            telling=ToNobody(),
         )
 
     def restart(self) -> None:

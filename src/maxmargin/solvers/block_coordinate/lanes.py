@@ -20,21 +20,13 @@ import numpy as np
 from ..._compile import Reference, helper, kernel
 from ..._meeting import LINE, arrive, new_meeting, wait_for_all
 from ..._threads import at_once, equal_shares
-from ...structures.changes import (
-    add_changes,
-    changes_bound,
-    keep_before,
-    list_changes,
-    new_before,
-    shared_out,
-    sizes_of_blocks,
-    tells_changes,
-)
+from ...structures.changes import add_changes, changes_bound, shared_out, sizes_of_blocks, tells_changes
 from ...structures.verbs import forget_weights, n_blocks, new_work
 from ..box import NoBox
 from ..parts.averaging import averaging_shares
 from ..parts.samplers import Order, OwnGapSampler, Plan, peek, pick, sums_over
 from ..parts.steps import fitted_step, lacks_any_room, traits
+from ..parts.telling import ToOthers, lacks_room_to_tell
 from .loop import visit
 
 FEWEST = 256  # blocks of a thread: with fewer of them, a round is too much of a pass
@@ -54,9 +46,10 @@ class Changes(NamedTuple):
 
     keys: np.ndarray  # (threads, SIDES, room)
     values: np.ndarray  # (threads, SIDES, room)
-    block: np.ndarray  # (threads, SIDES, steps)
-    end: np.ndarray  # (threads, SIDES, steps) where the changes of a step end
-    steps: np.ndarray  # (threads, SIDES, LINE) how many there are in the round, in the first word
+    block: np.ndarray  # (threads, SIDES, moves)
+    end: np.ndarray  # (threads, SIDES, moves) where the changes of a move end
+    moves: np.ndarray  # (threads, SIDES, LINE) how many there are in the round, in the first word
+    now: np.ndarray  # (threads, LINE) which round it is for them, in the first word
     arrivals: np.ndarray  # see `arrive`
     left: np.ndarray  # see `wait_for_all`
 
@@ -65,30 +58,21 @@ class Lane(NamedTuple):
     """What one thread works with, beside its run."""
 
     number: int
-    before: Any  # room for a block
+    moves: int  # of a block at a visit, at most
     when: np.ndarray  # (n,) which steps of all threads its own are
     source: np.ndarray  # the weights to begin with: those of the first thread
     copies: np.ndarray  # (threads - 1, d) those of the others
 
 
 @helper
-def take_round(problem, run, lane, changes, at, end, side, done):
+def take_round(problem, run, lane, at, end, side, done):
     """Steps `at` to `end` of a thread, and what they change; returns where it stopped, for want of room."""
-    p, count = lane.number, changes.steps[lane.number, side, 0]
-    keys, values = changes.keys[p, side], changes.values[p, side]
-    used = changes.end[p, side, count - 1] if count > 0 else 0
+    run.telling.now[0] = side
     for position in range(at, end):
         i = pick(run.sampler, position)
-        bound = changes_bound(problem, run.blocks, i)
-        if used + bound > keys.shape[0] or lacks_any_room(problem, run, i):
-            end = position
-            break
-        keep_before(problem, run.blocks, lane.before, i)
+        if lacks_room_to_tell(run.telling, problem, run.blocks, i, lane.moves) or lacks_any_room(problem, run, i):
+            return position
         visit(problem, run, i, peek(run.sampler, position), done + lane.when[position])
-        used = list_changes(problem, lane.before, run.blocks, i, keys, values, used)
-        changes.block[p, side, count], changes.end[p, side, count] = i, used
-        count += 1
-    changes.steps[p, side, 0] = count
     return end
 
 
@@ -98,8 +82,8 @@ def take_over(problem, run, lane, changes, side):
     for q in range(changes.keys.shape[0]):
         if q != lane.number:
             keys, values, first = changes.keys[q, side], changes.values[q, side], 0
-            for step in range(changes.steps[q, side, 0]):
-                i, last = changes.block[q, side, step], changes.end[q, side, step]
+            for move in range(changes.moves[q, side, 0]):
+                i, last = changes.block[q, side, move], changes.end[q, side, move]
                 add_changes(problem, run.work, i, keys, values, first, last, problem.weight[i] / run.lam, run.w)
                 first = last
 
@@ -128,7 +112,7 @@ def take_rounds(problem, run, lane, changes, bounds, at, r, copies, done):
         wait_for_all(changes.arrivals, changes.left, 1)
     while r <= last:
         if r < last:
-            at = take_round(problem, run, lane, changes, at, bounds[r + 1], r % SIDES, done)
+            at = take_round(problem, run, lane, at, bounds[r + 1], r % SIDES, done)
             if at < bounds[r + 1]:
                 break
             arrive(changes.arrivals, p, r + 2)
@@ -138,7 +122,7 @@ def take_rounds(problem, run, lane, changes, bounds, at, r, copies, done):
             take_over(problem, run, lane, changes, (r - 1) % SIDES)
         r += 1
         if r < last:
-            changes.steps[p, r % SIDES, 0] = 0
+            changes.moves[p, r % SIDES, 0] = 0
     arrive(changes.left, p, 1)
     return at, r
 
@@ -209,11 +193,11 @@ class Lanes:
         plan = engine.sampling.plan(engine.draws, n_steps, unseen, engine.gaps)
         engine.draws.tree = None  # what steps see of gaps, the trees of their threads know
         bounds = self.rounds(plan, engine.rhythm.steps * self.n_lanes)
-        most = int(np.diff(bounds, axis=1).max())
+        most = traits(engine.parts.step).moves * int(np.diff(bounds, axis=1).max())
         if most > self.changes.block.shape[2]:
             self.changes = new_changes(self.n_lanes, self.changes.keys.shape[2], 2 * most)
         last, (at, r) = bounds.shape[1] - 1, np.zeros((2, self.n_lanes), np.int64)
-        self.changes.arrivals[:], self.changes.steps[:, 0] = 0, 0
+        self.changes.arrivals[:], self.changes.moves[:, 0] = 0, 0
         while np.any(r <= last):
             at, r = self.go_on(engine, bounds, at, r)
             for p in np.flatnonzero(r < last).tolist():
@@ -283,13 +267,12 @@ class Lanes:
                 sampler=self.sampler(engine.sampling.draws_by_gaps, p),
                 tally=self.tally[p],
                 gains=self.gains[p],
+                telling=lists_of(self.changes, p),
             )
             for p, (w, work) in enumerate(zip([engine.w, *self.copies], [run.work, *self.works], strict=True))
         ]
-        room = self.changes.keys.shape[2]
-        lanes = [
-            Lane(p, new_before(self.problem, room), self.when[p], engine.w, self.copies) for p in range(self.n_lanes)
-        ]
+        moves = traits(engine.parts.step).moves
+        lanes = [Lane(p, moves, self.when[p], engine.w, self.copies) for p in range(self.n_lanes)]
         self.known, self.numbers = parts, numbers
         self.references = (
             Reference(self.changes),
@@ -299,7 +282,7 @@ class Lanes:
 
     def make_room(self, engine: Any, p: int, i: int) -> None:
         """For the next step of a thread, which is on block i."""
-        bound = changes_bound(self.problem, engine.blocks, i)
+        bound = changes_bound(self.problem, engine.blocks, i, traits(engine.parts.step).moves)
         if self.used(p) + bound > self.changes.keys.shape[2]:
             self.changes = with_more_room(self.changes, 2 * (self.used(p) + bound))
         if lacks_any_room(self.problem, self.runs[p], i):
@@ -315,17 +298,23 @@ class Lanes:
         return float(np.sum(self.gains[:, 0]))
 
 
-def new_changes(n_lanes: int, room: int, steps: int) -> Changes:
-    """Room for changes of rounds with so many steps."""
+def new_changes(n_lanes: int, room: int, moves: int) -> Changes:
+    """Room for changes of rounds with so many moves."""
     return Changes(
         keys=np.zeros((n_lanes, SIDES, room), np.int64),
         values=np.zeros((n_lanes, SIDES, room)),
-        block=np.zeros((n_lanes, SIDES, steps), np.int64),
-        end=np.zeros((n_lanes, SIDES, steps), np.int64),
-        steps=np.zeros((n_lanes, SIDES, LINE), np.int64),
+        block=np.zeros((n_lanes, SIDES, moves), np.int64),
+        end=np.zeros((n_lanes, SIDES, moves), np.int64),
+        moves=np.zeros((n_lanes, SIDES, LINE), np.int64),
+        now=np.zeros((n_lanes, LINE), np.int64),
         arrivals=new_meeting(n_lanes),
         left=new_meeting(n_lanes),
     )
+
+
+def lists_of(changes: Changes, p: int) -> ToOthers:
+    """Where a thread lists what it changes."""
+    return ToOthers(*(getattr(changes, name)[p] for name in ToOthers._fields))
 
 
 def with_more_room(changes: Changes, room: int) -> Changes:

@@ -29,6 +29,7 @@ class Run(NamedTuple):
     total_gap: float  # an exact sum of them
     tally: np.ndarray  # (2,) outputs that were remembered, and that the oracle was asked for
     gains: np.ndarray  # the first of them is what the dual gained in all steps; empty where nobody asks
+    telling: Any  # whom steps tell what they change
 
 
 @kernel

@@ -26,6 +26,7 @@ from .averaging import before_change, sums_lack_room
 from .lengths import ExactLength, Line, choose_length, gain
 from .memory import corner_from_cache, has_nameless_mass, needs_room, remember, shift_mass, worst_slot
 from .samplers import observe
+from .telling import tell_move
 
 HITS, MISSES = 0, 1  # of a run's tally: outputs that were remembered, and that the oracle was asked for
 
@@ -177,6 +178,7 @@ class Traits(NamedTuple):
     knows_gaps: bool = True  # of blocks, at least roughly, as drawing by gaps asks
     tells_gains: bool = False  # of the dual, as threads ask that add up what they found apart from each other
     finds_corners: bool = True  # so that gaps are exact, as acceleration and estimates ask
+    moves: int = 1  # of a block at a visit, at most
 
 
 @verb
@@ -292,6 +294,7 @@ def count_gain(run, line, gamma):
 def follow(direction, problem, run, i, measured, gamma):
     """Take a step of length gamma."""
     foresee(run.step, problem, direction, run, i, gamma)
+    tell_move(run.telling, problem, direction, run, i, gamma)
     release(run.box, run.w)
     scale = problem.weight[i] / run.lam
     move(problem, direction, measured, run.blocks, run.work, run.w, i, gamma, scale)

@@ -1,14 +1,12 @@
-"""What a step changed of a sample's classes: keys are classes."""
+"""What a move changes of a sample's classes: keys are classes."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..._compile import implements
-from ..changes import add_changes, changes_bound, keep_before, list_changes, new_before, tells_changes
+from ..changes import add_changes, changes_bound, list_changes, tells_changes
 from ..rows import has_features
-from .blocks import spread
-from .layout import MulticlassBlocks, MulticlassProblem
+from .blocks import list_moves, spread
+from .layout import MulticlassProblem
 
 
 @implements(tells_changes, MulticlassProblem)
@@ -16,30 +14,17 @@ def _(problem):
     return has_features(problem.rows)
 
 
-@implements(new_before, MulticlassProblem)
-def _(problem, capacity):
-    return MulticlassBlocks(np.zeros((1, problem.cost.shape[0])), np.zeros(1))
-
-
 @implements(changes_bound, MulticlassProblem)
-def _(problem, blocks, i):
-    return problem.cost.shape[0]
-
-
-@implements(keep_before, MulticlassProblem)
-def _(problem, blocks, before, i):
-    for k in range(before.node.shape[1]):
-        before.node[0, k] = blocks.node[i, k]
+def _(problem, blocks, i, moves):
+    return moves * problem.cost.shape[0]
 
 
 @implements(list_changes, MulticlassProblem)
-def _(problem, before, blocks, i, keys, values, count):
-    for k in range(before.node.shape[1]):
-        change = blocks.node[i, k] - before.node[0, k]
-        if change != 0.0:
-            keys[count], values[count] = k, change
-            count += 1
-    return count
+def _(problem, direction, blocks, work, i, gamma, keys, values, count):
+    n_listed = list_moves(problem, direction, blocks, work, i)
+    for j in range(n_listed):
+        keys[count + j], values[count + j] = work.active[j], gamma * work.values[j]
+    return count + n_listed
 
 
 @implements(add_changes, MulticlassProblem)

@@ -1,39 +1,22 @@
-"""What a step changed of a block of sites and links that share a table of weights.
+"""What a move changes of a block of sites and links that share a table of weights.
 
 Keys are ``t K + k`` for label k of site t of the block, and ``-1 - pair`` for a pair of labels.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..._compile import helper, implements, verb
 from ...inference.verbs import change_flat_score
-from ..changes import (
-    add_changes,
-    changes_bound,
-    keep_before,
-    list_changes,
-    new_before,
-    shared_out,
-    sizes_of_blocks,
-    tells_changes,
-)
+from ..changes import add_changes, changes_bound, list_changes, shared_out, sizes_of_blocks, tells_changes
+from ..directions import BetweenCorners, ToCorner
 from ..rows import has_features
 from .layout import PairwiseProblem, link_weights
 from .links import Alike, Successive, n_links
+from .moves import list_site
+from .pairs import Pairs, pair_at
 from .sites import site_weights, spread
-
-
-class PairwiseBefore(NamedTuple):
-    """A block as it was."""
-
-    node: np.ndarray  # (longest, K)
-    pair: np.ndarray  # (capacity,) int32
-    mass: np.ndarray  # (capacity,)
-    filled: np.ndarray  # (1,) how many pairs there were
 
 
 @verb
@@ -69,72 +52,54 @@ def _(problem, blocks, n_shares):
     return [blocks._replace(links=kept._replace(free=ends[p : p + 2].copy())) for p in range(n_shares)]
 
 
-@implements(new_before, PairwiseProblem)
-def _(problem, capacity):
-    return PairwiseBefore(
-        node=np.zeros((problem.longest, problem.cost.shape[0])),
-        pair=np.zeros(capacity, np.int32),
-        mass=np.zeros(capacity),
-        filled=np.zeros(1, np.int64),
-    )
-
-
 @implements(changes_bound, PairwiseProblem)
-def _(problem, blocks, i):
+def _(problem, blocks, i, moves):
     sites = problem.sites
     length = sites.offsets[i + 1] - sites.offsets[i]
-    # four steps bring as many labelings
-    return length * problem.cost.shape[0] + 2 * blocks.links.filled[i] + 4 * n_links(problem.links, sites, i)
-
-
-@implements(keep_before, PairwiseProblem)
-def _(problem, blocks, before, i):
-    begin, kept = problem.sites.offsets[i], blocks.links
-    for t in range(problem.sites.offsets[i + 1] - begin):
-        for k in range(before.node.shape[1]):
-            before.node[t, k] = blocks.node[begin + t, k]
-    first, filled = kept.first[i], kept.filled[i]
-    for j in range(filled):
-        before.pair[j], before.mass[j] = kept.pair[first + j], kept.mass[first + j]
-    before.filled[0] = filled
+    # a move lists the pairs with mass and those of a labeling, which may be among the former at the next one; or those
+    # of two labelings
+    links = blocks.links.filled[i] + (moves + 1) * n_links(problem.links, sites, i)
+    return moves * (length * problem.cost.shape[0] + links)
 
 
 @implements(list_changes, PairwiseProblem)
-def _(problem, before, blocks, i, keys, values, count):
-    begin, n_labels = problem.sites.offsets[i], before.node.shape[1]
-    for t in range(problem.sites.offsets[i + 1] - begin):
-        moved = 0.0
-        for k in range(n_labels):  # which vectorises: most sites stay as they are
-            moved += abs(blocks.node[begin + t, k] - before.node[t, k])
-        if moved > 0.0:
-            for k in range(n_labels):
-                change = blocks.node[begin + t, k] - before.node[t, k]
-                if change != 0.0:
-                    keys[count], values[count] = t * n_labels + k, change
-                    count += 1
-    return list_pair_changes(before, blocks.links, i, keys, values, count)
+def _(problem, direction, blocks, work, i, gamma, keys, values, count):
+    sites, n_labels = problem.sites, problem.cost.shape[0]
+    begin, end = sites.offsets[i], sites.offsets[i + 1]
+    for t in range(begin, end):
+        first = (t - begin) * n_labels
+        for j in range(list_site(direction, blocks, work, begin, t)):
+            keys[count], values[count] = first + work.active[j], gamma * work.values[j]
+            count += 1
+    return list_link_changes(blocks.links, direction, problem.links, sites, work, i, gamma, keys, values, count)
 
 
 @helper
-def list_pair_changes(before, kept, i, keys, values, count):
-    """Of two sorted lists of pairs, those whose masses differ."""
-    j, last = kept.first[i], kept.first[i] + kept.filled[i]
-    old, n_old = 0, before.filled[0]
-    while j < last or old < n_old:
-        if old == n_old or (j < last and kept.pair[j] < before.pair[old]):
-            pair, change = kept.pair[j], kept.mass[j]
-            j += 1
-        elif j == last or before.pair[old] < kept.pair[j]:
-            pair, change = before.pair[old], -before.mass[old]
-            old += 1
-        else:
-            pair, change = kept.pair[j], kept.mass[j] - before.mass[old]
-            j += 1
-            old += 1
-        if change != 0.0:
-            keys[count], values[count] = -1 - pair, change
-            count += 1
-    return count
+def list_labeling(links, sites, labels, n_labels, i, mass, keys, values, count):
+    """A labeling gets so much mass."""
+    n = n_links(links, sites, i)
+    for e in range(n):
+        keys[count + e], values[count + e] = -1 - pair_at(links, labels, n_labels, i, e), mass
+    return count + n
+
+
+@verb
+def list_link_changes(kept, direction, links, sites, work, i, gamma, keys, values, count):
+    """The same of links alone."""
+
+
+@implements(list_link_changes, (Pairs, ToCorner))
+def _(kept, direction, links, sites, work, i, gamma, keys, values, count):
+    for j in range(kept.first[i], kept.first[i] + kept.filled[i]):
+        keys[count], values[count] = -1 - kept.pair[j], -gamma * kept.mass[j]
+        count += 1
+    return list_labeling(links, sites, work.labels, kept.n_labels, i, gamma, keys, values, count)
+
+
+@implements(list_link_changes, (Pairs, BetweenCorners))
+def _(kept, direction, links, sites, work, i, gamma, keys, values, count):
+    count = list_labeling(links, sites, work.labels, kept.n_labels, i, gamma, keys, values, count)
+    return list_labeling(links, sites, work.away, kept.n_labels, i, -gamma, keys, values, count)
 
 
 @implements(add_changes, PairwiseProblem)
