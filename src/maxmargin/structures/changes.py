@@ -23,6 +23,16 @@ def _(problem):
 
 
 @verb
+def blocks_tell(problem, blocks):
+    """Whether these do, then: blocks of an earlier run may be kept in another way. For Python only."""
+
+
+@implements(blocks_tell, object)
+def _(problem, blocks):
+    return True
+
+
+@verb
 def sizes_of_blocks(problem):
     """(n,) in proportion to the time of a step; by default all alike. For Python only."""
 

@@ -195,6 +195,13 @@ def test_bounds_on_weights_have_one_thread():
     assert engine.lanes is None
 
 
+def test_runs_that_go_on_from_expectations_have_one_thread():
+    problem = chains()
+    first = solve(BlockFrankWolfe("permutation", step="expectation"), problem, 2, max_passes=3)
+    one, two = (solve(BlockFrankWolfe("permutation"), problem, j, state=first.state, max_passes=3) for j in (1, 2))
+    assert np.array_equal(one.w, two.w)
+
+
 def test_rhythms_may_be_in_checkpoints():
     from maxmargin.solvers.known import CLASSES
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...structures.changes import blocks_tell
 from ...structures.joining import blocks_with_first, with_first
 from ...structures.verbs import inner, lacks_room, mean_loss, new_blocks, with_room
 from ..box import clip_all, released
@@ -130,6 +131,7 @@ class BlockEngine(Engine):
     def resume(self, state: State) -> None:
         own = self.memory
         super().resume(state)
+        self.lanes = self.lanes if blocks_tell(self.problem, self.blocks) else None
         same_kind = type(self.memory) is type(own)
         self.memory = taken_over(own, self.memory, self.problem) if same_kind else nameless(own)
         step = informed(self.step, vars(self).pop("known"))

@@ -9,7 +9,15 @@ import numpy as np
 
 from ..._compile import helper, implements, verb
 from ...inference.verbs import change_flat_score
-from ..changes import add_changes, changes_bound, list_changes, shared_out, sizes_of_blocks, tells_changes
+from ..changes import (
+    add_changes,
+    blocks_tell,
+    changes_bound,
+    list_changes,
+    shared_out,
+    sizes_of_blocks,
+    tells_changes,
+)
 from ..directions import BetweenCorners, ToCorner
 from ..rows import has_features
 from .layout import PairwiseProblem, link_weights
@@ -37,6 +45,11 @@ def _(links):
 @implements(tells_changes, PairwiseProblem)
 def _(problem):
     return links_tell_changes(problem.links) and has_features(problem.sites.rows)
+
+
+@implements(blocks_tell, PairwiseProblem)
+def _(problem, blocks):
+    return isinstance(blocks.links, Pairs)  # of tables, a move would list all pairs
 
 
 @implements(sizes_of_blocks, PairwiseProblem)
