@@ -1,12 +1,11 @@
 """Proximal problems from their definition: accounts, centres, accuracy, restarts, bad parameters."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, Catalyst, Record
+from maxmargin.solvers import BlockFrankWolfe, Catalyst
 from maxmargin.solvers.catalyst import CALM, LONGEST, MANY, NOISY, SHORTEST, WASTEFUL, Extrapolation, OneProblem
+from maxmargin.solvers.kept import Whole
 from maxmargin.structures import CustomProblem
 from structures.pairs import Subsets
 
@@ -87,20 +86,20 @@ def test_a_gap_that_does_not_fall_restarts(box):
     for _ in range(60):
         engine.advance(1)
     outer, alpha, before = engine.outer, engine.outer.sequence.alpha, flat([engine.blocks, engine.memory])
-    record = Record(10, 0, 0.0, 1.0, 0.0, 1.0, np.full_like(engine.w, 0.01))
+    best = Whole(np.full_like(engine.w, 0.01))
     outer.problems = MANY
-    engine.reconsider(replace(record, gap=1.0))
+    engine.reconsider(1.0, best)
     assert outer.gap == 1.0 and outer.problems == 0 and outer.restarts_at is None  # the first to be compared with
     for problems, gap in ((MANY - 1, 1.0), (MANY, 0.5)):  # too early to say; falls
         outer.problems = problems
-        engine.reconsider(replace(record, gap=gap))
+        engine.reconsider(gap, best)
         assert outer.restarts_at is None
     outer.problems, passes = MANY, outer.passes
-    engine.reconsider(replace(record, gap=0.5))
+    engine.reconsider(0.5, best)
     assert outer.restarts == 0 and flat([engine.blocks, engine.memory]) == before
     engine.restart()
     assert outer.restarts == 1 and outer.restarts_at is None and outer.passes > passes
-    assert np.array_equal(outer.sequence.centre, record.w) and outer.sequence.alpha == pytest.approx(alpha)
+    assert np.array_equal(outer.sequence.centre, best.values) and outer.sequence.alpha == pytest.approx(alpha)
     assert flat([engine.blocks, engine.memory]) == before
     check_accounts(pair, engine, box)
 

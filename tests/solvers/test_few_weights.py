@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.solvers import BlockFrankWolfe, posing
+from maxmargin.solvers import BlockFrankWolfe, few_weights, posing
 from maxmargin.solvers.few_weights import FewWeights, list_others
 from maxmargin.structures import make_chain_problem
 
@@ -77,6 +77,30 @@ def test_a_restart_where_other_weights_are_not_0():
     after = engine.outer.whole(engine.dual_point())
     assert after.vector == pytest.approx(before.vector, abs=1e-12) and after.loss == before.loss
     assert engine.best_point().vector.shape == w.shape
+
+
+@pytest.mark.usefixtures("few")
+def test_weights_are_written_over_and_looked_at_once(monkeypatch):
+    """A new proximal problem makes no new vector of all weights, and nobody sweeps twice over the same ones."""
+    engine = BlockFrankWolfe(acceleration="catalyst", **PARTS[0]).start(some_chains(), LAM, None, 0, None)
+    looks, learn = [], FewWeights.learn_places
+    monkeypatch.setattr(FewWeights, "learn_places", lambda self, w: looks.append(engine.steps) or learn(self, w))
+    w, problems = engine.w, 0
+    for _ in range(60):
+        posed = engine.outer.begun
+        engine.advance(1)
+        engine.estimate()
+        problems += engine.outer.begun != posed
+        found = engine.outer.weights(engine.objective, engine.dual_point())[0]
+        assert engine.w is w and found == pytest.approx(w, abs=1e-12)
+    assert problems > 3 and len(looks) == len(set(looks))
+
+
+def test_more_places_than_there_is_room_for_take_a_second_look(monkeypatch):
+    monkeypatch.setattr(posing, "MANY_WEIGHTS", 1)
+    found = solve(PARTS[0])
+    monkeypatch.setattr(few_weights, "ROOM", 1)
+    assert np.array_equal(solve(PARTS[0]).w, found.w)
 
 
 def test_places_are_listed_once():

@@ -10,9 +10,9 @@ import numpy as np
 from ..solvers.block_coordinate import BlockFrankWolfe
 from ..solvers.catalyst import as_catalyst
 from ..solvers.engine import Engine, State
+from ..solvers.kept import Kept
 from ..solvers.objective import Certified, DualPoint, DualValue, along
 from ..solvers.posing import problems_for
-from ..solvers.result import Record
 from . import local
 from .pace import Pace, Seen
 from .partitions import Partitions
@@ -219,9 +219,9 @@ class RoundsEngine(Engine):
         self.oracle_calls += exact.calls
         return exact.hinge
 
-    def reconsider(self, record: Record) -> None:
-        if self.outer.falls_short(record.gap):
-            self.outer.restarts_at = record.w.copy()
+    def reconsider(self, gap: float, best: Kept) -> None:
+        if self.outer.falls_short(gap):
+            self.outer.restarts_at = best.own()
 
     def extras(self) -> dict[str, float]:
         own = {"rounds": self.rounds, "sigma": self.pace.sigma, "local_passes": self.pace.passes}

@@ -101,6 +101,9 @@ class OneProblem:
     def point(self, v: np.ndarray, loss: float) -> DualPoint:
         return DualPoint(self.lam * v, loss)
 
+    def note_steps(self) -> None:
+        """Weights that were seen here are others since."""
+
     def steps_to_look(self, steps: int) -> float:
         return np.inf
 
@@ -200,6 +203,13 @@ class ProximalSequence:
         """The proximal problem's weights of a dual point."""
         w = mixed(1.0 / self.lam, point.vector, self.sequence.kappa / self.lam, self.sequence.centre)
         return w, clip_all(objective.box, w)
+
+    def weights_again(self, objective: Objective, point: DualPoint, w: np.ndarray) -> tuple[np.ndarray, Any]:
+        """The same where w are the weights that steps had at the point, which nobody needs any more."""
+        return self.weights(objective, point)
+
+    def note_steps(self) -> None:
+        """Weights that were seen here are others since."""
 
     def point(self, v: np.ndarray, loss: float) -> DualPoint:
         """The dual point whose weights, before truncation, are v."""

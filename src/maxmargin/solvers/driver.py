@@ -102,7 +102,7 @@ def drive(
     if not engine.certifiable and status == Status.MAX_PASSES:
         status = Status.UNCERTIFIED
     return Result(
-        w=run.last_weights.weights(),
+        w=run.last_weights.own() if run.told is None else run.told,
         primal=last.primal,
         dual=last.dual,
         gap=last.gap,
@@ -161,6 +161,7 @@ class _Run:
         self.rows: list[dict[str, float]] = []  # of the history; weights of every record would fill the memory
         self.last_record: Record | None = None  # its weights, which may be millions, are kept beside it
         self.last_weights: Kept = Whole(np.empty(0))
+        self.told: np.ndarray | None = None  # the same, where callbacks were given them
         if found is not None:
             self.go_on(found)
         self.last = self.start + self.engine.steps_in(limits.max_passes)
@@ -190,7 +191,7 @@ class _Run:
         self.certificate_seconds = found.certificate_seconds
         self.rows = found.rows
         if found.record is not None:
-            self.keep_record(found.record)
+            self.last_record, self.last_weights = replace(found.record, w=np.empty(0)), kept(found.record.w)
 
     @property
     def seconds(self) -> float:
@@ -330,45 +331,49 @@ class _Run:
     def record_best(self, interrupt: Interrupt) -> bool:
         assert self.best is not None
         self.certified = self.looked = self.engine.steps
-        record = self.record_of(self.best, self.best.w.own())
-        self.engine.reconsider(record)  # as it came along: a run goes on the same way wherever it was stopped
+        self.set_record(self.best)
+        assert self.last_record is not None
+        gap, primal = self.last_record.gap, self.last_record.primal
+        self.engine.reconsider(gap, self.best.w)  # as it came along: a run goes on the same way wherever it was stopped
         if self.engine.steps >= self.last:
-            record = self.improved(record, SHARE * self.engine.steps / self.engine.n)  # over all runs
-        elif record.gap <= self.limits.goal.at(record.primal):
-            record = self.improved(record, HURRIED)
+            self.improve(SHARE * self.engine.steps / self.engine.n)  # over all runs
+        elif gap <= self.limits.goal.at(primal):
+            self.improve(HURRIED)
         elif interrupt.seen or self.out_of_time():
-            record = self.improved(record, 0 if self.is_slow() else HURRIED)
-        self.rows.append(row_of(record))
-        self.keep_record(record)
+            self.improve(0 if self.is_slow() else HURRIED)
+        self.rows.append(row_of(self.last_record))
+        if not self.callbacks:
+            return False
+        self.told = self.last_weights.own()  # the user may write to them
+        record = replace(self.last_record, w=self.told)
         answers = [callback(record) for callback in self.callbacks]
         return any(answers)
 
-    def keep_record(self, record: Record) -> None:
-        self.last_record, self.last_weights = replace(record, w=np.empty(0)), kept(record.w)
+    def set_record(self, best: Any) -> None:
+        self.last_record, self.last_weights, self.told = self.record_of(best), best.w, None
 
     def end_by_callback(self) -> None:
         """What the callback was told last is what it gets, unless these weights are 0."""
         assert self.last_record is not None
-        last = replace(self.last_record, w=self.last_weights.weights())
-        record = self.improved(last, HURRIED)
-        self.keep_record(record)
-        self.rows[-1] = row_of(record)
+        self.improve(HURRIED)
+        self.rows[-1] = row_of(self.last_record)
 
     def is_slow(self) -> bool:
         """Whether who waits for the end would notice a search."""
         return ALL * self.certificate_seconds > MOMENT * self.seconds + 1.0
 
-    def improved(self, record: Record, spare: float) -> Record:
-        """Where a run ends: a record of better weights than the best that came along, if a few passes find them.
+    def improve(self, spare: float) -> None:
+        """Where a run ends: the last record becomes one of better weights than the best that came along, if there are.
 
         Weights that are 0 are given up for others that are nearly as good. A run that has only so few passes to
         `spare` looks for nothing else.
         """
-        assert self.best is not None
-        engine, tol, best = self.engine, self.limits.goal.at(record.primal), self.best
+        assert self.best is not None and self.last_record is not None
+        record, engine, best = self.last_record, self.engine, self.best
+        tol = self.limits.goal.at(record.primal)
         matters = spare > HURRIED and record.gap > WIDE * best.primal
         if not engine.keeps_best or not (best.w.is_nothing() or matters):
-            return record
+            return
         n_passes = int(min(max(spare, HURRIED), PATIENT)) if spare > 0 else 0
         candidates = self.candidates if self.earlier is None else [*self.candidates, self.earlier]
         try:
@@ -381,10 +386,10 @@ class _Run:
                 best = instead_of_nothing(engine, best, candidates, rise, n_passes)
         except KeyboardInterrupt:  # a second Ctrl-C: what is certified already has to do
             pass
-        return self.record_of(best, best.w.own())
+        self.set_record(best)
 
-    def record_of(self, best: Certified, w: np.ndarray) -> Record:
-        """With weights of its own: the user may write to them."""
+    def record_of(self, best: Any) -> Record:
+        """Without weights, which may be millions."""
         _, primal, dual, *_ = best
         if self.engine.certifiable and dual > primal + ROUNDING * max(1.0, abs(primal)):
             raise RuntimeError(
@@ -400,7 +405,7 @@ class _Run:
             primal=primal,
             dual=dual,
             gap=max(primal - dual, 0.0) if self.engine.certifiable else np.inf,
-            w=w,
+            w=np.empty(0),
             extras=self.engine.extras(),
             effective_passes=calls / self.engine.n,
         )

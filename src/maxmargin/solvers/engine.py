@@ -17,10 +17,10 @@ import numpy as np
 from .._compile import runs_compiled
 from ..structures.fingerprint import fingerprint
 from .box import same_bounds
+from .kept import Kept
 from .objective import Certified, DualPoint, DualValue, Objective
 from .parts.samplers import Draws, Permutation, Sampling
 from .passes import Passes
-from .result import Record
 
 # Beside this many steps, entering a compiled loop costs nothing.
 COMPILED_CHUNK = 500
@@ -198,8 +198,8 @@ class Engine(ABC):
         """Further columns for the history."""
         return {}
 
-    def reconsider(self, record: Record) -> None:  # noqa: B027
-        """A new record is there: a chance to change course."""
+    def reconsider(self, gap: float, best: Kept) -> None:  # noqa: B027
+        """A new certificate is there, and the best weights: a chance to change course."""
 
     def state(self) -> State:
         """What a later run needs; the caller adds what is certified."""

@@ -23,6 +23,10 @@ def allows_few(objective: Objective) -> bool:
     return Need.BOUNDS in offers(objective.problem) and len(bounds_of(objective.box)[0]) == 0
 
 
+# New places that a look has room for at once; where there are more, it takes a second sweep.
+ROOM = 1 << 16
+
+
 @kernel
 def list_others(w, places, others):
     """List the places of weights that are not 0 and not listed yet, as far as there is room; returns how many.
@@ -44,18 +48,23 @@ def list_others(w, places, others):
 class FewWeights(ProximalSequence):
     """The same; vectors of dual points that it makes and takes are those of the places it knows."""
 
+    fresh = False  # whether the places of the weights that steps have are known
+
     def begin(self, objective: Objective, kappa: float, highest: float, point: DualPoint, steps: int) -> None:
         self.size, self.places = len(point.vector), np.flatnonzero(point.vector)
         super().begin(objective, kappa, highest, point._replace(vector=point.vector[self.places]), steps)
 
     def learn_places(self, w: np.ndarray) -> None:
         """Where w is not 0."""
-        count = list_others(w, self.places, np.empty(0, np.int64))
+        others = np.empty(ROOM, np.int64)
+        count = list_others(w, self.places, others)
         if count == 0:
             return
-        others = np.empty(count, np.int64)
-        list_others(w, self.places, others)
-        places = np.sort(np.concatenate([self.places, others]), kind="stable")  # which sees that both are sorted
+        if count > ROOM:
+            others = np.empty(count, np.int64)
+            list_others(w, self.places, others)
+        # a sort that sees that both are sorted
+        places = np.sort(np.concatenate([self.places, others[:count]]), kind="stable")
         at, n_places = np.searchsorted(places, self.places), len(places)
 
         def moved(vector: np.ndarray) -> np.ndarray:
@@ -70,7 +79,10 @@ class FewWeights(ProximalSequence):
         self.places = places
 
     def listed(self, w: np.ndarray) -> np.ndarray:
-        self.learn_places(w)
+        """Weights that steps have."""
+        if not self.fresh:
+            self.learn_places(w)
+            self.fresh = True
         return w[self.places]
 
     def spread(self, vector: np.ndarray) -> np.ndarray:
@@ -79,7 +91,8 @@ class FewWeights(ProximalSequence):
         return w
 
     def known(self, point: DualPoint) -> DualPoint:
-        return point._replace(vector=self.listed(point.vector))
+        self.learn_places(point.vector)
+        return point._replace(vector=point.vector[self.places])
 
     def whole(self, point: DualPoint) -> DualPoint:
         return point._replace(vector=self.spread(point.vector))
@@ -87,6 +100,14 @@ class FewWeights(ProximalSequence):
     def weights(self, objective: Objective, point: DualPoint) -> tuple[np.ndarray, Any]:
         w, box = super().weights(objective, point)
         return self.spread(w), box
+
+    def weights_again(self, objective: Objective, point: DualPoint, w: np.ndarray) -> tuple[np.ndarray, Any]:
+        few, box = super().weights(objective, point)
+        w[self.places] = few  # which are all that were not 0: the point was made of them
+        return w, box
+
+    def note_steps(self) -> None:
+        self.fresh = False
 
     def point(self, v: np.ndarray, loss: float) -> DualPoint:
         if self.restarts_at is not None:  # who restarts there has this point already

@@ -121,11 +121,18 @@ class Passes:
         return self.scratch
 
     def work_on(self, w: np.ndarray) -> Any:
-        """Scratch that goes on knowing w from one call to the next, where nothing but kernels with it changes w."""
+        """Scratch that goes on knowing w from one call to the next, where nothing but kernels with it changes w.
+
+        Whoever else changes it says so by `let_go`.
+        """
         if self.followed is not w:
             forget_weights(self.problem, self.scratch)
             self.followed = w  # which keeps its address
         return self.scratch
+
+    def let_go(self) -> None:
+        """The weights that the scratch knows are others now."""
+        self.followed = None
 
     def run(self, on_range: Callable[[Any, int, int], Any], asked_at: np.ndarray | None = None) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each.

@@ -12,6 +12,7 @@ from ...structures.verbs import inner, lacks_room, mean_loss, new_blocks, with_r
 from ..box import clip_all, released
 from ..catalyst import Catalyst
 from ..engine import Engine, State, check_family
+from ..kept import Kept
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass, with_room_for_sums
 from ..parts.memory import NoCache, NoMemory, doubled, nameless, needs_room, taken_over, with_first_outputs
@@ -20,7 +21,6 @@ from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..parts.telling import ToNobody
 from ..passes import weights_pass
 from ..posing import problems_for
-from ..result import Record
 from .entry import ODDS, enter_pass, go_inside
 from .lanes import Lanes, Rhythm, lanes_for
 from .loop import Run, block_steps
@@ -104,11 +104,14 @@ class BlockEngine(Engine):
         self.outer = problems_for(
             self.parts.acceleration, self.parts.averages, self.objective, point, self.curvature, self.steps
         )
-        self.place(self.outer.known(point))
+        self.w, self.box = self.outer.weights(self.objective, self.outer.known(point))
 
-    def place(self, point: DualPoint) -> None:
-        """The weights become those of the dual point in the problem posed now."""
-        self.w, self.box = self.outer.weights(self.objective, point)
+    def place_again(self, point: DualPoint) -> None:
+        """The weights become those of the dual point, which is where the steps are, in the problem posed now."""
+        self.w, self.box = self.outer.weights_again(self.objective, point, self.w)
+        self.passes.let_go()
+        if self.lanes is not None:
+            self.lanes.agree = False
 
     def curvature(self) -> float:
         """``sum_i c_i^2 |psi_i|^2`` of the outputs with the largest losses, from evenly spaced blocks."""
@@ -209,6 +212,7 @@ class BlockEngine(Engine):
             n_steps = min(n_steps, unseen or n_steps)
         n_steps = int(min(n_steps, self.sampling.steps_ahead(self.draws, unseen, self.gaps)))
         self.take_steps(n_steps, unseen)
+        self.outer.note_steps()
         self.steps += n_steps
         self.oracle_calls += int(self.tally[MISSES] - missed)
         if self.outer.steps_to_look(self.steps) == 0:
@@ -284,14 +288,14 @@ class BlockEngine(Engine):
     def restart(self) -> None:
         point = self.dual_point()
         self.outer.restart(self.outer.restarts_at, self.steps)
-        self.place(point)
+        self.place_again(point)
 
     def look(self) -> None:
         """Go on to the next proximal problem, with the same dual variables, when this one is solved."""
         if self.outer.is_solved(self.objective, self.w, float(np.sum(self.gaps))):
             point = self.dual_point()
             self.outer.advance(self.objective, self.w, point, self.steps)
-            self.place(point)
+            self.place_again(point)
 
     def dual_point(self) -> DualPoint:
         return self.outer.point(released(self.box, self.w), mean_loss(self.problem, self.blocks))
@@ -312,10 +316,10 @@ class BlockEngine(Engine):
             found |= {"cache_hits": int(self.tally[HITS]), "cache_misses": int(self.tally[MISSES])}
         return found
 
-    def reconsider(self, record: Record) -> None:
-        if self.outer.falls_short(record.gap):
+    def reconsider(self, gap: float, best: Kept) -> None:
+        if self.outer.falls_short(gap):
             # not yet: a run that ends here goes on with the gaps just certified
-            self.outer.restarts_at = record.w.copy()
+            self.outer.restarts_at = best.own()
 
     def certify(self) -> list[Certified]:
         hinges = self.passes.gaps(self.blocks, self.w, self.gaps)

@@ -27,11 +27,11 @@ from ...structures.pairwise.pieces import (
 )
 from ...structures.verbs import mean_loss
 from ..engine import COMPILED_CHUNK, Engine, State
+from ..kept import Kept
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging
 from ..parts.memory import is_named, nameless, with_outputs
 from ..passes import Passes, weights_pass
-from ..result import Record
 from .engine import BlockEngine, Parts
 
 MakeParts = Callable[[Any], Parts]
@@ -191,18 +191,18 @@ class PiecesEngine(Engine):
         self.inner.take_over(earlier)
         self.origin = (self.steps, self.inner.steps)
 
-    def reconsider(self, record: Record) -> None:
-        (steps, gap), named = self.reference, is_named(self.inner.memory)
-        first = gap == np.inf
+    def reconsider(self, gap: float, best: Kept) -> None:
+        (steps, before), named = self.reference, is_named(self.inner.memory)
+        first = before == np.inf
         if self.steps < steps + (FIRST_LOOK if first else PATIENCE * self.n / self.inner.n) * self.n:
             return
-        self.reference = (self.steps, record.gap)
-        stalled = not first and record.gap > FALLS * gap and self.inner.n > len(self.posed.weight)
+        self.reference = (self.steps, gap)
+        stalled = not first and gap > FALLS * before and self.inner.n > len(self.posed.weight)
         if stalled:
             self.longest *= 2
         if named and (first or stalled):
             self.oracle_calls += 2 * self.n  # from both ends of the chains
-            self.due = sure_cuts(self.posed, even_cuts(self.posed, self.longest), self.inner.sureness(record.w))
+            self.due = sure_cuts(self.posed, even_cuts(self.posed, self.longest), self.inner.sureness(best.weights()))
         elif stalled:
             self.due = every_other(self.posed, self.cuts)
 
