@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 from ._compile import kernel
@@ -65,3 +67,38 @@ def way_products(start: np.ndarray, end: np.ndarray) -> tuple[float, float, floa
     sweep(sums.shape[1], CHUNK, lambda first, last: sum_way(start, end, sums, first, last))
     square, slope, curvature = np.sum(sums, axis=1).tolist()
     return square, slope, curvature
+
+
+class OrderedSum:
+    """A sum of vectors in the order of their numbers, whoever is ready first: rounding depends on the order."""
+
+    def __init__(self, size: int):
+        self.size, self.lock = size, Lock()
+        self.total = np.empty(0)
+        self.n_added = 0
+        self.early = dict[int, np.ndarray]()  # by number: those that others must come before
+        self.cleared: list[np.ndarray] = []  # room that is used again, since fresh memory costs more than a sweep
+
+    def new_vector(self) -> np.ndarray:
+        """Zeros, to be filled and given back."""
+        with self.lock:
+            if self.cleared:
+                return self.cleared.pop()
+        return np.zeros(self.size)
+
+    def add(self, k: int, vector: np.ndarray) -> None:
+        """Take vector number k; it is none of the caller's any more."""
+        with self.lock:
+            self.early[k] = vector
+            while self.n_added in self.early:
+                self.add_next(self.early.pop(self.n_added))
+
+    def add_next(self, vector: np.ndarray) -> None:
+        self.n_added += 1
+        if self.n_added == 1:
+            self.total = vector
+            return
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told where the value is used
+            self.total += vector
+        vector[:] = 0.0
+        self.cleared.append(vector)

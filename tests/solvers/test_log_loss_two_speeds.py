@@ -53,10 +53,10 @@ def test_compiled_agrees_with_interpreted(name, solver):
 
 
 @pytest.mark.parametrize("solver", [LBFGS(), BlockFrankWolfe("gap", step="gibbs", acceleration="catalyst")])
-def test_threads_and_seeds_change_nothing_or_next_to_nothing(solver):
+def test_threads_and_seeds_change_nothing(solver):
     one = run("chain", solver)
     assert_equal(one, run("chain", solver))
-    assert_close(one, run("chain", solver, n_jobs=2))
+    assert_equal(one, run("chain", solver, n_jobs=2))
 
 
 def test_kernels_come_with_the_inner_product():

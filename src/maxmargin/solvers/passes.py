@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._compile import kernel, runs_compiled
 from .._parameters import count_threads
-from .._sums import dot
-from .._threads import on_ranges
+from .._sums import OrderedSum, dot
+from .._threads import equal_shares, on_ranges
 from ..structures.changes import sizes_of_blocks
 from ..structures.crew import ask_ahead
 from ..structures.directions import ToCorner
@@ -40,6 +41,13 @@ from .objective import DualPoint
 from .parts.memory import NoMemory, Oracle, find_in
 
 ORACLE, NOTHING, TO_CORNER = Oracle(), NoMemory(), ToCorner()
+
+# Sums over all samples are those of shares, added up in their order: the same bits for any number of threads, since
+# shares depend on the problem alone. Each costs some 30 microseconds and a sweep over all d weights, of half a
+# nanosecond a weight where caches hold them and some two where not. A site takes half a microsecond and more, so that
+# with so many sites to a share, that is a tenth of a pass at most, and a fiftieth as a rule. Four threads have work
+# with any data: who asks for a pass sweeps over all weights several times himself.
+SITES, WEIGHTS_A_SITE, FEWEST_SHARES, MOST_SHARES = 4096, 64, 4, 64
 
 
 @kernel
@@ -76,9 +84,9 @@ def corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses
 
 
 @kernel
-def add_corners(problem, work, corners, n, vector):
+def add_corners(problem, work, corners, first, last, vector):
     """Add ``lam A s`` of the corners s that were kept."""
-    for i in range(n):
+    for i in range(first, last):
         take_corner(problem, corners, work, i, 0)
         add_corner(problem, work, i, problem.weight[i], vector)
 
@@ -108,7 +116,7 @@ class Passes:
         self.problem = problem
         self.n, self.dimension = n_blocks(problem), dimension(problem)
         self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
-        self.sizes = sizes_of_blocks(problem) if self.n_threads > 1 else None  # ranges that take as long
+        self.sizes = sizes_of_blocks(problem)  # ranges that take as long; in sites, where there are any
         self.scratch = new_work(problem)
         self.followed: np.ndarray | None = None  # weights that the scratch knows
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
@@ -149,16 +157,29 @@ class Passes:
 
         on_ranges(self.n, self.n_threads, with_work, self.sizes)
 
-    def summed(self, on_range: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
-        """Call ``on_range(work, first, last, vector)`` so; returns the sum of what each thread added to its vector."""
-        vectors = dict[int, np.ndarray]()
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Bounds of the shares of samples whose sums are added up."""
+        wanted = np.sum(self.sizes) // (SITES + self.dimension / WEIGHTS_A_SITE)
+        n_shares = min(int(np.clip(wanted, FEWEST_SHARES, MOST_SHARES)), self.n)
+        return equal_shares(self.sizes, n_shares)
 
-        def into_own(work: Any, first: int, last: int) -> None:
-            own = vectors[first] = np.zeros(self.dimension)
-            on_range(work, first, last, own)
+    def summed(self, on_share: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
+        """Call ``on_share(work, first, last, vector)`` for shares that cover all blocks; the sum of what they add.
 
-        self.run(into_own)
-        return sum((vectors[first] for first in sorted(vectors)), start=np.zeros(self.dimension))
+        It has the same bits, however many threads there are.
+        """
+        bounds, total = self.shares.tolist(), OrderedSum(self.dimension)
+        left = iter(range(len(bounds) - 1))
+
+        def take_shares(work: Any, *_: int) -> None:
+            for k in left:  # whatever thread is free takes the next one
+                own = total.new_vector()
+                on_share(work, bounds[k], bounds[k + 1], own)
+                total.add(k, own)
+
+        self.run(take_shares)
+        return total.total
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
@@ -188,23 +209,20 @@ class Passes:
     def corners(
         self, w: np.ndarray, source: Any = ORACLE, memory: Any = NOTHING, k: int = 0
     ) -> tuple[np.ndarray, DualPoint]:
-        """Hinges at w, and the dual point with all mass on the corners: the same bits, however many threads there are.
+        """Hinges at w, and the dual point with all mass on the corners.
 
-        Threads find corners, and one adds them up in their order; sums of each thread would round otherwise. To add a
-        corner takes little beside finding it, and less for itself than in between, where w and the sum share caches.
+        They are added up when all are found, which takes less than in between, where w and the sum share caches.
         """
-        hinges, losses, vector = np.empty(self.n), np.empty(self.n), np.zeros(self.dimension)
         if Need.LOG_LOSS in offers(self.problem):  # expectations, which have no name to be kept by
-            gradient_pass(self.problem, self.work, w, 0, self.n, hinges, losses, vector)
-            return hinges, DualPoint(vector, dot(self.problem.weight, losses))
-        corners = new_labelings(self.problem, 1)
+            return self.gradient(w)
+        hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
         self.run(
             lambda work, first, last: corner_pass(
                 self.problem, work, source, memory, w, k, first, last, hinges, losses, corners
             ),
             w if source is ORACLE else None,
         )
-        add_corners(self.problem, self.work, corners, self.n, vector)
+        vector = self.summed(lambda work, first, last, own: add_corners(self.problem, work, corners, first, last, own))
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_corners(self) -> None:
@@ -213,10 +231,10 @@ class Passes:
             return self.prepare_gradient()
         nothing, zero, corners = np.empty(0), np.zeros(self.dimension), new_labelings(self.problem, 1)
         corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, corners)
-        add_corners(self.problem, self.work, corners, 0, zero)
+        add_corners(self.problem, self.work, corners, 0, 0, zero)
 
     def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
-        """The same where corners are expectations, which take long to add: each thread has a sum of its own."""
+        """The same where corners are expectations, which take long to add, or more to keep."""
         hinges, losses = np.empty(self.n), np.empty(self.n)
         vector = self.summed(
             lambda work, first, last, own: gradient_pass(self.problem, work, w, first, last, hinges, losses, own)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compile import helper, implements
+from .changes import sizes_of_blocks
 from .custom import CustomProblem
 from .directions import ToCorner, ToExpectation
 from .lines import find_potentials_on
@@ -134,6 +135,11 @@ class Room(NamedTuple):
 @implements(dimension, LogLoss, CustomLogLoss)
 def _(problem):
     return dimension(problem.base)
+
+
+@implements(sizes_of_blocks, LogLoss, CustomLogLoss)
+def _(problem):
+    return sizes_of_blocks(problem.base)
 
 
 @implements(inner, LogLoss, CustomLogLoss)
