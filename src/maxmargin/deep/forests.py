@@ -39,6 +39,12 @@ class Forest:
         return self.parents is None
 
     @cached_property
+    def table_range(self) -> tuple[float, float]:
+        """The least and the largest score of the table that all edges share; a GPU is waited for."""
+        least, largest = torch.stack(self.edge[0, 0].aminmax()).tolist()
+        return least, largest
+
+    @cached_property
     def real(self) -> Tensor:
         """(B, N) which nodes are."""
         return real_nodes(self.sizes.to(self.node.device), self.node.shape[1])

@@ -34,13 +34,13 @@ def fits(forest: Forest) -> bool:
     edge = forest.edge
     if not forest.is_chain or edge.shape[0] * edge.shape[1] != 1:
         return False
-    return is_moderate(edge)
+    return is_moderate(forest)
 
 
-def is_moderate(edge: Tensor) -> bool:
+def is_moderate(forest: Forest) -> bool:
     """Whether nothing is lost where edge scores are exponentiated."""
-    least, largest = edge.aminmax()
-    return bool(largest - least <= WIDEST * math.log(torch.finfo(edge.dtype).max))  # not where anything is forbidden
+    least, largest = forest.table_range
+    return largest - least <= WIDEST * math.log(torch.finfo(forest.edge.dtype).max)  # not where anything is forbidden
 
 
 def sum_up(forest: Forest) -> Summed:

@@ -16,8 +16,13 @@ SHIM = Path(__file__).parent / "shim.h"
 FLAGS = ("-std=c++17", "-O1", "-fPIC", "-shared", "-w")
 
 
+C_TYPES = {int: ctypes.c_int, float: ctypes.c_float}
+
+
 def as_c(value):
-    return ctypes.c_void_p(value.data_ptr()) if isinstance(value, torch.Tensor) else ctypes.c_int(value)
+    if value is None or isinstance(value, torch.Tensor):
+        return ctypes.c_void_p(None if value is None else value.data_ptr())
+    return C_TYPES[type(value)](value)
 
 
 class Emulated:
@@ -33,9 +38,7 @@ class Emulated:
     def launch(self, source, kernel, defines, grid, threads, shared_bytes, args, together=False):
         assert shared_bytes <= self.shared_bytes
         assert not together or grid[0] * grid[1] <= self.n_processors
-        given = [
-            ctypes.c_void_p(one.data_ptr()) if isinstance(one, torch.Tensor) else ctypes.c_int(one) for one in args
-        ]
+        given = [as_c(one) for one in args]
         pointers = (ctypes.c_void_p * len(given))(*(ctypes.addressof(one) for one in given))
         run = getattr(self._library(source, defines), f"run_{kernel}")
         run.restype = ctypes.c_bool

@@ -76,7 +76,7 @@ def test_losses_have_the_gradients_of_the_cpu(n_labels):
     y = torch.randint(n_labels, (20, 12), generator=torch.Generator().manual_seed(0))
     found = []
     for device in ("cpu", "cuda"):
-        leaves = [one.to(device).requires_grad_() for one in (chains.node, chains.edge)]
+        leaves = [one.detach().to(device).requires_grad_() for one in (chains.node, chains.edge)]
         CRFLoss()(Chains(*leaves, chains.sizes), y.to(device)).backward()
         found.append([one.grad.cpu() for one in leaves])
     for one, other in zip(*found, strict=True):

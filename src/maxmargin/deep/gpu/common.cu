@@ -12,7 +12,16 @@ __device__ __forceinline__ float score_of(int rank) { return of_bits(rank ^ ((ra
 // The largest of a warp.
 __device__ __forceinline__ float warp_max(float score) { return score_of(__reduce_max_sync(EVERY, rank_of(score))); }
 
-__device__ __forceinline__ float warp_sum(float value) {
+#define LAST_LABEL 0x7fffffff
+
+// Each lane brings the rank of its best label, and which that is: the lowest of all that are as good as any.
+__device__ __forceinline__ int best_of_warp(int rank, int label) {
+  const int largest = __reduce_max_sync(EVERY, rank);
+  return __reduce_min_sync(EVERY, rank == largest ? label : LAST_LABEL);
+}
+
+template <class T>
+__device__ __forceinline__ T warp_sum(T value) {
   for (int apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(EVERY, value, apart);
   return value;
 }

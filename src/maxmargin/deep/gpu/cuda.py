@@ -11,6 +11,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +57,19 @@ class Cuda:
         grid: tuple[int, int],
         threads: int,
         shared_bytes: int,
-        args: Sequence[Tensor | int],
+        args: Sequence[Tensor | int | float | None],
         together: bool = False,
     ) -> None:
-        values = tuple(one.data_ptr() if isinstance(one, Tensor) else one for one in args)
-        types = tuple(ctypes.c_void_p if isinstance(one, Tensor) else ctypes.c_int for one in args)
-        with torch.cuda.device(self.index):
+        given = tuple(zip(*map(as_c, args), strict=True))
+        # to make a device the current one takes as long as all else here
+        with nullcontext() if torch.cuda.current_device() == self.index else torch.cuda.device(self.index):
             enter_context(self.index)
             own = self._kernel(source, kernel, defines)
-            stream = torch.cuda.current_stream().cuda_stream
+            stream = torch.cuda.current_stream(self.index).cuda_stream
             # together: refused where not all blocks have room at once, instead of waiting for ever
             begin = driver.cuLaunchCooperativeKernel if together else driver.cuLaunchKernel
             rest = () if together else (0,)
-            checked(begin(own, *grid, 1, threads, 1, 1, shared_bytes, stream, (values, types), *rest))
+            checked(begin(own, *grid, 1, threads, 1, 1, shared_bytes, stream, given, *rest))
 
     def _kernel(self, source: str, kernel: str, defines: Mapping[str, int]) -> Any:
         key = (source, kernel, *sorted(defines.items()))
@@ -82,6 +83,16 @@ class Cuda:
             checked(driver.cuFuncSetAttribute(own, most, self.shared_bytes - fixed))
             self._kernels[key] = own
         return self._kernels[key]
+
+
+C_TYPES = {int: ctypes.c_int, float: ctypes.c_float}
+
+
+def as_c(given: Tensor | int | float | None) -> tuple[int | float, Any]:
+    """What a kernel is given, and its type; None is no tensor."""
+    if given is None or isinstance(given, Tensor):
+        return 0 if given is None else given.data_ptr(), ctypes.c_void_p
+    return given, C_TYPES[type(given)]
 
 
 @functools.cache

@@ -10,11 +10,12 @@ from torch import Tensor
 from ..forests import Forest
 from .asked import Asked, ask
 from .sources import Machine
-from .traces import trace_best, trace_top
+from .traces import trace_top
 
 MOST_LABELS = 128
 LEAST_LABELS = 8
 PAIR_THREADS = 128
+BACK = 64  # as in the source
 
 
 class Summed(NamedTuple):
@@ -56,15 +57,19 @@ class FewLabels:
 
     def find_best(self, forest: Forest) -> Tensor:
         asked = ask(forest)
-        return trace_best(self.machine, asked, self._climb(asked, sums=False)[0])
+        n_samples, length, _ = asked.sizes
+        labels = torch.empty(n_samples, length, dtype=torch.int64, device=asked.node.device)
+        self._climb(asked, ways=torch.empty_like(asked.node, dtype=torch.uint8), labels=labels)
+        return labels
 
     def find_top(self, forest: Forest, k: int) -> tuple[Tensor, Tensor]:
         asked = ask(forest)
-        return trace_top(self.machine, asked, self._climb(asked, sums=False)[0], k)
+        return trace_top(self.machine, asked, self._climb(asked), k)
 
     def sum_up(self, forest: Forest) -> Summed:
         asked = ask(forest)
-        inside, values = self._climb(asked, sums=True)
+        values = torch.empty(len(asked.node), dtype=torch.float64, device=asked.node.device)
+        inside = self._climb(asked, sums=True, values=values)
         return Summed(values.float(), asked, inside)
 
     def spread_down(self, forest: Forest, summed: Summed, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -72,9 +77,9 @@ class FewLabels:
         asked, inside = summed.asked, summed.inside
         n_samples, length, n_labels = asked.sizes
         labels = filled(n_labels)
-        outside, _ = self._climb(asked, sums=True, backwards=True)
+        outside = self._climb(asked, sums=True, backwards=True)
         weight = weight.contiguous()
-        defines = {"LABELS": labels, "THREADS": PAIR_THREADS, "SUMS": 1}
+        defines = {"LABELS": labels, "THREADS": PAIR_THREADS, "SUMS": 1, "WAYS": 0}
         shares = torch.empty_like(asked.node)
         args = (asked.node, inside, outside, asked.lengths, weight, shares, length, n_labels)
         self.machine.launch("few_labels", "share", defines, (n_samples * length, 1), 32, 0, args)
@@ -84,17 +89,26 @@ class FewLabels:
         self.machine.launch("few_labels", "pair", defines, (n_samples, 1), PAIR_THREADS, shared_bytes, own)
         return shares, pairs[:, None] if len(forest.edge) > 1 else pairs.sum(dim=0)[None, None]
 
-    def _climb(self, asked: Asked, sums: bool, backwards: bool = False) -> tuple[Tensor, Tensor]:
+    def _climb(
+        self,
+        asked: Asked,
+        sums: bool = False,
+        backwards: bool = False,
+        *,
+        values: Tensor | None = None,
+        ways: Tensor | None = None,
+        labels: Tensor | None = None,
+    ) -> Tensor:
+        """A pass over all positions, which fills what else is given."""
         n_samples, length, n_labels = asked.sizes
-        labels = filled(n_labels)
-        threads = max(labels, 32)
+        filled_up = filled(n_labels)
+        threads = max(filled_up, 32)
         inside = torch.empty_like(asked.node)
-        values = torch.empty(n_samples, dtype=torch.float64, device=inside.device)
-        defines = {"LABELS": labels, "THREADS": threads, "SUMS": int(sums)}
-        args = (asked.node, asked.table, asked.lengths, inside, values, length, n_labels, int(backwards))
-        shared_bytes = 4 * (2 * labels + 2 * threads // 32)
+        defines = {"LABELS": filled_up, "THREADS": threads, "SUMS": int(sums), "WAYS": int(ways is not None)}
+        args = (asked.node, asked.table, asked.lengths, inside, values, ways, labels, length, n_labels, int(backwards))
+        shared_bytes = 4 * (2 * filled_up + 2 * threads // 32 + (0 if ways is None else BACK * n_labels // 4 + 1))
         self.machine.launch("few_labels", "climb", defines, (n_samples, 1), threads, shared_bytes, args)
-        return inside, values
+        return inside
 
 
 def filled(n_labels: int) -> int:

@@ -1,8 +1,10 @@
 // Few labels: one block a sequence, one thread a label, its column of the table in registers.
-// LABELS: a power of two from 8 to 128, at least K; THREADS: LABELS, at least a warp; SUMS: 1 to sum, 0 for the best.
+// LABELS: a power of two from 8 to 128, at least K; THREADS: LABELS, at least a warp; SUMS: 1 to sum, 0 for the best;
+// WAYS: 1 to follow the best back.
 
 #define WARPS (THREADS / 32)
 #define AHEAD 4  // positions whose scores are on their way
+#define BACK 64  // positions whose ways are at hand on the way back
 #define SOME (LABELS < 32 ? LABELS : 32)
 
 // The best way to a label, given the scores before and the label's column.
@@ -17,6 +19,25 @@ __device__ __forceinline__ float best_over(const float* before, const float colu
     best[3] = fmaxf(best[3], four.w + column[j + 3]);
   }
   return fmaxf(fmaxf(best[0], best[1]), fmaxf(best[2], best[3]));
+}
+
+// The same, and the label before, of equally good ones the lowest.
+__device__ __forceinline__ float best_over(const float* before, const float column[LABELS], int& way) {
+  float best[4] = {NOTHING, NOTHING, NOTHING, NOTHING};
+  int from[4] = {0, 1, 2, 3};
+#pragma unroll
+  for (int j = 0; j < LABELS; j += 4) {
+    const float4 four = *reinterpret_cast<const float4*>(before + j);
+    const float scores[4] = {four.x + column[j], four.y + column[j + 1], four.z + column[j + 2], four.w + column[j + 3]};
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      if (scores[i] > best[i]) best[i] = scores[i], from[i] = j + i;
+  }
+#pragma unroll
+  for (int i = 1; i < 4; i++)
+    if (best[i] > best[0] || (best[i] == best[0] && from[i] < from[0])) best[0] = best[i], from[0] = from[i];
+  way = from[0];
+  return best[0];
 }
 
 // The sum over all ways, of exponentials, as a logarithm: some labels at a time, for registers to hold.
@@ -46,10 +67,12 @@ __device__ __forceinline__ float sum_over(const float* before, const float colum
 
 // Scores of labels with the best, or with the sum, of all that leads to them: from the first position on, or from the
 // last one back. Sums are logarithms; each position's are shifted by the largest of the one before, so that they keep
-// their digits.
+// their digits. With `ways` (B, T, K), the labels before, the best labelings are followed back: of equally good ones that
+// with the lowest label, last position first.
 extern "C" __global__ void __launch_bounds__(THREADS)
 climb(const float* __restrict__ node, const float* __restrict__ table, const int* __restrict__ lengths,
-      float* __restrict__ inside, double* __restrict__ values, int T, int K, int backwards) {
+      float* __restrict__ inside, double* __restrict__ values, unsigned char* ways, long long* __restrict__ labels, int T,
+      int K, int backwards) {
   float* rows = reinterpret_cast<float*>(shared_memory);  // [2][LABELS]
 #if SUMS
   float* peaks = rows + 2 * LABELS;  // [2][WARPS]
@@ -83,6 +106,10 @@ climb(const float* __restrict__ node, const float* __restrict__ table, const int
       if (shift == NOTHING) shift = 0.0f;
       shifted += shift;
       value += sum_over(before, column) - shift;
+#elif WAYS
+      int way;
+      value += best_over(before, column, way);
+      if (is_label) ways[(first + step) * K + n] = static_cast<unsigned char>(way);
 #else
       value += best_over(before, column);
 #endif
@@ -102,6 +129,29 @@ climb(const float* __restrict__ node, const float* __restrict__ table, const int
     for (int j = 0; j < K; j++) most = fmaxf(most, last[j]);
     for (int j = 0; j < K; j++) sum += most == NOTHING ? 0.0f : __expf(last[j] - most);
     values[blockIdx.x] = most == NOTHING ? static_cast<double>(NOTHING) : shifted + most + logf(sum);
+  }
+#elif WAYS
+  int label = 0;
+  if (n < 32) {
+    const float* last = rows + (length + 1) % 2 * LABELS;
+    int best = rank_of(NOTHING), found = n < K ? n : LAST_LABEL;
+    for (int j = n; j < K; j += 32)
+      if (rank_of(last[j]) > best) best = rank_of(last[j]), found = j;
+    label = best_of_warp(best, found);
+  }
+  long long* own = labels + static_cast<long long>(blockIdx.x) * T;
+  unsigned char* some = reinterpret_cast<unsigned char*>(rows + 2 * LABELS);  // [BACK][K]
+  for (int t = length + n; t < T; t += THREADS) own[t] = 0;
+  for (int end = length; end > 0; end -= BACK) {
+    const int begin = max(end - BACK, 0);
+    __syncthreads();
+#pragma unroll 32
+    for (int at = n; at < (end - begin) * K; at += THREADS) some[at] = ways[(first + begin) * K + at];
+    __syncthreads();
+    for (int t = end - 1; n == 0 && t >= begin; t--) {
+      own[t] = label;
+      label = some[(t - begin) * K + label];
+    }
   }
 #endif
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import torch
@@ -39,6 +38,7 @@ class Summed(NamedTuple):
     values: Tensor  # (B,) log-partition functions
     asked: Asked
     peaks: Tensor  # (B, T) the largest scores of labels
+    widest: float  # that of the table
     inside: Tensor  # (B, T, K) exponentials, each position's divided
     exponents: Tensor  # (B, T) by these powers of two
 
@@ -68,7 +68,7 @@ class ManyLabels:
 
     def sums_fit(self, forest: Forest) -> bool:
         """Whether exponentials of the table lose nothing."""
-        return products.is_moderate(forest.edge[0, 0])
+        return products.is_moderate(forest)
 
     def keeps_busy(self, forest: Forest) -> bool:
         """Whether most processors have a block."""
@@ -100,28 +100,29 @@ class ManyLabels:
 
     def sum_up(self, forest: Forest) -> Summed:
         asked = ask(forest)
-        peaks = asked.node.amax(dim=2)
-        peaks = torch.where(torch.isfinite(peaks), peaks, 0.0)
-        widest = asked.table.amax()
+        n_samples, length, n_labels = asked.sizes
+        _, widest = forest.table_range
+        peaks = torch.empty_like(asked.node[:, :, 0])
+        defines = defines_of(self.tile(n_labels), sums=True)
+        own = (asked.node, peaks, n_labels)
+        self.machine.launch("many_labels", "peak", defines, (n_samples * length, 1), 32, 0, own)
         inside, exponents = self._climb(asked, True, peaks, widest)
-        rows = torch.arange(len(inside), device=inside.device)
-        last = inside[rows, asked.lengths.long() - 1].double().sum(dim=1)
-        logs = torch.where(forest.real, peaks.double() + math.log(2.0) * exponents, 0.0).sum(dim=1)
-        values = last.log() + logs + (asked.lengths - 1) * widest.double()
-        return Summed(values.float(), asked, peaks, inside, exponents)
+        values = torch.empty_like(peaks[:, 0])
+        args = (inside, peaks, exponents, asked.lengths, values, widest, length, n_labels)
+        self.machine.launch("many_labels", "total", defines, (n_samples, 1), 32, 0, args)
+        return Summed(values, asked, peaks, widest, inside, exponents)
 
     def spread_down(self, forest: Forest, summed: Summed, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Gradients of the weighted sum of log-partition functions by the scores of labels and of edges."""
         asked, peaks, inside = summed.asked, summed.peaks, summed.inside
         n_samples, length, n_labels = asked.sizes
-        widest = asked.table.amax()
-        outside, _ = self._climb(asked, True, peaks, widest, backwards=True)
+        outside, _ = self._climb(asked, True, peaks, summed.widest, backwards=True)
         shares = torch.empty_like(asked.node)
         tile = self.tile(n_labels)
         args = (asked.node, peaks, inside, summed.exponents, asked.lengths, weight.contiguous(), outside, shares)
         defines = defines_of(tile, sums=True)
         self.machine.launch("many_labels", "share", defines, (n_samples * length, 1), 32, 0, (*args, length, n_labels))
-        table = (asked.table - widest).exp()
+        table = (asked.table - summed.widest).exp()
         if len(forest.edge) > 1:
             pairs = inside[:, :-1].transpose(1, 2) @ outside[:, 1:]
             return shares, pairs.mul_(table)[:, None]
@@ -131,10 +132,10 @@ class ManyLabels:
 
     def _best_inside(self, asked: Asked) -> Tensor:
         nothing = asked.node  # not looked at
-        return self._climb(asked, False, nothing, nothing)[0]
+        return self._climb(asked, False, nothing, 0.0)[0]
 
     def _climb(
-        self, asked: Asked, sums: bool, peaks: Tensor, widest: Tensor, backwards: bool = False
+        self, asked: Asked, sums: bool, peaks: Tensor, widest: float, backwards: bool = False
     ) -> tuple[Tensor, Tensor]:
         n_samples, length, n_labels = asked.sizes
         tile = self.tile(n_labels)
@@ -151,8 +152,8 @@ class ManyLabels:
             front = torch.full((2, groups, tile.filled, tile.rows), neutral, device=device)
             front_peaks = torch.empty(2, groups, n_blocks, tile.rows, device=device)
             arrived = torch.zeros(groups, dtype=torch.int32, device=device)
-            args = (asked.node[own], asked.table, asked.lengths[own], peaks[own], widest, inside[own], exponents[own])
-            rest = (front, front_peaks, arrived, count, length, n_labels, tile.filled, int(backwards))
+            args = (asked.node[own], asked.table, asked.lengths[own], peaks[own], inside[own], exponents[own])
+            rest = (front, front_peaks, arrived, widest, count, length, n_labels, tile.filled, int(backwards))
             grid, threads = (n_blocks, groups), 32 * tile.warps
             self.machine.launch(
                 "many_labels", "climb", defines, grid, threads, tile.shared_bytes, (*args, *rest), together=True

@@ -9,6 +9,7 @@
 #define THREADS (32 * WARPS)
 #define CHUNK 8   // labels that are copied at once
 #define STAGES 3  // chunks that a warp has room for
+#define LOG_2 0.69314718055994530942
 
 #if SUMS
 #define NEUTRAL 0.0f
@@ -74,9 +75,8 @@ __device__ __forceinline__ void multiply(float total[PART_ROWS][PART_COLUMNS], c
 // are exponentials, at each position after the first divided by 2^exponents, that of the largest one before.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 climb(const float* __restrict__ node, const float* __restrict__ table, const int* __restrict__ lengths,
-      const float* __restrict__ peaks, const float* __restrict__ widest, float* __restrict__ inside,
-      int* __restrict__ exponents, float* front, float* front_peaks, unsigned* arrived, int B, int T, int K,
-      int filled, int backwards) {
+      const float* __restrict__ peaks, float* __restrict__ inside, int* __restrict__ exponents, float* front,
+      float* front_peaks, unsigned* arrived, float widest, int B, int T, int K, int filled, int backwards) {
   float* columns = reinterpret_cast<float*>(shared_memory);  // [filled][COLUMNS]
   float* results = columns + filled * COLUMNS;      // [ROWS][COLUMNS + 1]
   float* factors = results + ROWS * (COLUMNS + 4);  // [ROWS]
@@ -98,7 +98,7 @@ climb(const float* __restrict__ node, const float* __restrict__ table, const int
     if (k < K && n < K) {
       edge = table[backwards ? static_cast<long long>(n) * K + k : static_cast<long long>(k) * K + n];
 #if SUMS
-      edge = expf(edge - *widest);
+      edge = expf(edge - widest);
 #endif
     }
     columns[at] = edge;  // read after the first meeting
@@ -172,6 +172,30 @@ climb(const float* __restrict__ node, const float* __restrict__ table, const int
 #endif
     meet(arrived + group, (step + 1) * n_blocks);
   }
+}
+
+// The largest score of each position, 0 where all is forbidden: one warp a position.
+extern "C" __global__ void __launch_bounds__(32)
+peak(const float* __restrict__ node, float* __restrict__ peaks, int K) {
+  const long long first = static_cast<long long>(blockIdx.x) * K;
+  float most = NOTHING;
+#pragma unroll 8
+  for (int n = threadIdx.x; n < K; n += 32) most = fmaxf(most, node[first + n]);
+  most = warp_max(most);
+  if (threadIdx.x == 0) peaks[blockIdx.x] = most == NOTHING || most == -NOTHING ? 0.0f : most;
+}
+
+// Log-partition functions from what the way forward left, one warp a sequence.
+extern "C" __global__ void __launch_bounds__(32)
+total(const float* __restrict__ inside, const float* __restrict__ peaks, const int* __restrict__ exponents,
+      const int* __restrict__ lengths, float* __restrict__ values, float widest, int T, int K) {
+  const int b = blockIdx.x, lane = threadIdx.x, length = lengths[b];
+  const long long first = static_cast<long long>(b) * T;
+  double sum = 0.0, logs = 0.0;
+  for (int n = lane; n < K; n += 32) sum += inside[(first + length - 1) * K + n];
+  for (int t = lane; t < length; t += 32) logs += peaks[first + t] + LOG_2 * exponents[first + t];
+  sum = warp_sum(sum), logs = warp_sum(logs);
+  if (lane == 0) values[b] = static_cast<float>(log(sum) + logs + (length - 1) * static_cast<double>(widest));
 }
 
 // Shares of labels, one warp a position, of what leads to them from both ends, and `outside` divided so that its

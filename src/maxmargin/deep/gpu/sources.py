@@ -25,7 +25,7 @@ class Machine(Protocol):
         grid: tuple[int, int],
         threads: int,
         shared_bytes: int,
-        args: Sequence[Tensor | int],
+        args: Sequence[Tensor | int | float | None],
         together: bool = False,
     ) -> None:
         """Run a kernel of a source compiled with these constants; `together`: its blocks wait for each other."""

@@ -2,8 +2,6 @@
 // forward are there, and what led to a label is looked for again, for the labels that matter alone.
 // TOP: how many labelings, at most 32.
 
-#define LAST_LABEL 0x7fffffff
-
 // The best labeling; of equally good labels the lowest. `across` is the table, the second label first.
 extern "C" __global__ void __launch_bounds__(32)
 trace_best(const float* __restrict__ inside, const float* __restrict__ across, const int* __restrict__ lengths,
@@ -21,8 +19,7 @@ trace_best(const float* __restrict__ inside, const float* __restrict__ across, c
       const int rank = rank_of(label < 0 ? here[j] : here[j] + toward[j]);
       if (rank > best) best = rank, found = j;
     }
-    const int largest = __reduce_max_sync(EVERY, best);
-    label = __reduce_min_sync(EVERY, best == largest ? found : LAST_LABEL);
+    label = best_of_warp(best, found);
     if (lane == 0) labels[first + t] = label;
   }
 }
