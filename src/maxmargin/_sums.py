@@ -69,6 +69,14 @@ def way_products(start: np.ndarray, end: np.ndarray) -> tuple[float, float, floa
     return square, slope, curvature
 
 
+@kernel
+def hand_over(total, vector):
+    """Add a vector, which becomes zero: one sweep."""
+    for j in range(total.shape[0]):
+        total[j] += vector[j]
+        vector[j] = 0.0
+
+
 class OrderedSum:
     """A sum of vectors in the order of their numbers, whoever is ready first: rounding depends on the order."""
 
@@ -98,7 +106,5 @@ class OrderedSum:
         if self.n_added == 1:
             self.total = vector
             return
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is told where the value is used
-            self.total += vector
-        vector[:] = 0.0
+        hand_over(self.total, vector)
         self.cleared.append(vector)

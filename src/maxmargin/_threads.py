@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from threading import local
+from threading import current_thread, local, main_thread
 from typing import Any
 
 import numpy as np
@@ -42,25 +43,54 @@ def in_background(call: Callable[..., Any], *args: Any) -> Future:
     return _POOL.submit(call, *args)
 
 
+class HeldBack:
+    """In this block what Ctrl-C raises waits for its end; handlers that raise nothing see it at once."""
+
+    def __init__(self) -> None:
+        self.error: KeyboardInterrupt | None = None
+
+    def __enter__(self) -> None:
+        self.handler = signal.getsignal(signal.SIGINT)
+        # signals come to the main thread, and do nothing there if there is no handler in Python
+        self.holds = current_thread() is main_thread() and callable(self.handler)
+        if self.holds:
+            signal.signal(signal.SIGINT, self._handle)
+
+    def _handle(self, number: int, frame: Any) -> None:
+        try:
+            self.handler(number, frame)  # type: ignore[operator, misc]
+        except KeyboardInterrupt as error:
+            self.error = error
+
+    def __exit__(self, *exc: object) -> None:
+        if self.holds:
+            signal.signal(signal.SIGINT, self.handler)
+        if self.error is not None:
+            raise self.error
+
+
+def held_back_by(handler: Any) -> Any:
+    """The handler that was there before, if it is one that holds Ctrl-C back; else itself."""
+    while isinstance(holder := getattr(handler, "__self__", None), HeldBack):
+        handler = holder.handler
+    return handler
+
+
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """What the calls return, one thread each; they may wait for each other.
 
-    Ctrl-C comes to this thread, which does nothing but wait: it waits on, since all work on the same data.
+    This thread makes the first. If it did nothing but wait, one thread more than there are cores would wake up for a
+    moment, and two that work might begin on the same core, where they stay for milliseconds.
+
+    All work on the same data, so that Ctrl-C waits until all are done.
     """
-    begun, interrupted = list[Future](), None
-    while len(begun) < len(calls):
+    with HeldBack(), sweeping_on(1):
+        begun = [_POOL.submit(call) for call in calls[1:]]
         try:
-            begun.append(_POOL.submit(calls[len(begun)]))
-        except KeyboardInterrupt as error:
-            interrupted = error
-    while not all(one.done() for one in begun):
-        try:
+            first = calls[0]()
+        finally:
             wait(begun)
-        except KeyboardInterrupt as error:
-            interrupted = error
-    if interrupted is not None:
-        raise interrupted
-    return [one.result() for one in begun]
+    return [first, *(one.result() for one in begun)]
 
 
 def one_by_one(calls: Sequence[Callable[[], Any]], n_threads: int) -> list[Any]:
@@ -71,10 +101,11 @@ def one_by_one(calls: Sequence[Callable[[], Any]], n_threads: int) -> list[Any]:
         for k in ahead:
             found[k] = calls[k]()
 
-    if n_threads == 1:
+    n_threads = min(n_threads, len(calls))
+    if n_threads <= 1:
         take_calls()
     else:
-        at_once([take_calls] * min(n_threads, len(calls)))
+        at_once([take_calls] * n_threads)
     return found
 
 

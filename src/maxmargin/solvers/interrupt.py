@@ -6,6 +6,8 @@ import signal
 import threading
 from typing import Any, ClassVar
 
+from .._threads import held_back_by
+
 
 class Interrupt:
     """Turns the first Ctrl-C into a flag, so that no step is torn; the second one is an ordinary KeyboardInterrupt.
@@ -58,7 +60,7 @@ class Interrupt:
         self.elsewhere.discard(self)
         for number in self.previous:
             signal.signal(number, self._before(number))
-            outer = getattr(self.previous[number], "__self__", None)
+            outer = getattr(held_back_by(self.previous[number]), "__self__", None)
             if isinstance(outer, Interrupt):  # a run may have converged in the same moment: what goes on must know
                 outer.seen |= self.seen
                 outer.terminated |= self.terminated

@@ -46,7 +46,8 @@ ORACLE, NOTHING, TO_CORNER = Oracle(), NoMemory(), ToCorner()
 # shares depend on the problem alone. Each costs some 30 microseconds and a sweep over all d weights, of half a
 # nanosecond a weight where caches hold them and some two where not. A site takes half a microsecond and more, so that
 # with so many sites to a share, that is a tenth of a pass at most, and a fiftieth as a rule. Four threads have work
-# with any data: who asks for a pass sweeps over all weights several times himself.
+# with any data: who asks for a pass sweeps over all weights several times himself. Their number is a multiple of four:
+# of seven shares, two threads would take three and four.
 SITES, WEIGHTS_A_SITE, FEWEST_SHARES, MOST_SHARES = 4096, 64, 4, 64
 
 
@@ -161,8 +162,8 @@ class Passes:
     def shares(self) -> np.ndarray:
         """Bounds of the shares of samples whose sums are added up."""
         wanted = np.sum(self.sizes) // (SITES + self.dimension / WEIGHTS_A_SITE)
-        n_shares = min(int(np.clip(wanted, FEWEST_SHARES, MOST_SHARES)), self.n)
-        return equal_shares(self.sizes, n_shares)
+        n_shares = int(np.clip(wanted // FEWEST_SHARES * FEWEST_SHARES, FEWEST_SHARES, MOST_SHARES))
+        return equal_shares(self.sizes, min(n_shares, self.n))
 
     def summed(self, on_share: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
         """Call ``on_share(work, first, last, vector)`` for shares that cover all blocks; the sum of what they add.
