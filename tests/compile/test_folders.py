@@ -15,6 +15,8 @@ from maxmargin._compile.folders import Folders
 from .processes import copy_package, learn_in
 
 NAME = f"maxmargin-kernels-{folders.SOURCE_HASH}"
+KERNELS = 3  # of the run that `learn_in` makes: corners, their sums in shares, and the sum of these
+ALL_COMPILED, ALL_LOADED = (KERNELS, 0), (0, KERNELS)
 
 # -------------------------------------------------------------------------------------------------------- one process
 
@@ -100,7 +102,7 @@ def counts(answer):
 def test_kernels_of_a_folder_that_can_only_be_read_are_used(installed):
     _, site, learn = installed
     filled, found = learn_in(site), learn()
-    assert (counts(filled), counts(found)) == ((2, 0), (0, 2))
+    assert (counts(filled), counts(found)) == (ALL_COMPILED, ALL_LOADED)
     assert found["primal"] == filled["primal"]
     assert filled["compiles"] and not found["compiles"]
     assert found["folder"] is None  # there was nowhere to write
@@ -112,19 +114,19 @@ def test_missing_kernels_go_to_the_users_own_cache(installed):
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
     first, second = learn(home=home), learn(home=home)
-    assert (counts(first), counts(second)) == ((2, 0), (0, 2))
+    assert (counts(first), counts(second)) == (ALL_COMPILED, ALL_LOADED)
     assert Path(first["folder"]).parent == home / ".cache"
     learn_in(site)
     shutil.rmtree(home / ".cache")
     third = learn(home=home)  # the package has it now
-    assert (counts(third), third["files"]) == ((0, 2), [])
+    assert (counts(third), third["files"]) == (ALL_LOADED, [])
 
 
 def test_where_nothing_can_be_written_kernels_live_in_memory(installed):
     _, site, learn = installed
     first, second = learn(), learn()
     assert first["primal"] == second["primal"] == learn_in(site)["primal"]
-    assert counts(first) == counts(second) == (2, 0)
+    assert counts(first) == counts(second) == ALL_COMPILED
     assert "in this process alone" in first["said"] and "NUMBA_CACHE_DIR" in first["said"]
 
 
@@ -133,7 +135,7 @@ def test_a_folder_of_numba_that_can_only_be_read_is_used(installed):
     kernels = {"NUMBA_CACHE_DIR": str(root / "kernels")}
     learn_in(site, environment=kernels)
     assert not (site / "maxmargin" / "__pycache__").exists()
-    assert counts(learn(**kernels)) == (0, 2)
+    assert counts(learn(**kernels)) == ALL_LOADED
 
 
 # ------------------------------------------------------------------------------------------------- several processes
@@ -143,10 +145,10 @@ def test_kernels_for_another_processor_are_not_used(tmp_path):
     copy_package(tmp_path)
     generic = {"NUMBA_CPU_NAME": "generic"}
     own, other = learn_in(tmp_path), learn_in(tmp_path, environment=generic)
-    assert counts(own) == counts(other) == (2, 0)
+    assert counts(own) == counts(other) == ALL_COMPILED
     assert own["primal"] == pytest.approx(other["primal"], rel=1e-12)
     again = [learn_in(tmp_path), learn_in(tmp_path, environment=generic)]
-    assert list(map(counts, again)) == [(0, 2), (0, 2)]  # both are kept
+    assert list(map(counts, again)) == [ALL_LOADED, ALL_LOADED]  # both are kept
 
 
 def test_processes_that_compile_at_once_leave_what_the_next_one_loads(tmp_path):
@@ -155,4 +157,4 @@ def test_processes_that_compile_at_once_leave_what_the_next_one_loads(tmp_path):
         found = list(pool.map(lambda _: learn_in(tmp_path), range(3)))
     assert len({one["primal"] for one in found}) == 1
     after = learn_in(tmp_path)
-    assert (counts(after), len(after["files"])) == ((0, 2), 2)
+    assert (counts(after), len(after["files"])) == (ALL_LOADED, KERNELS)
