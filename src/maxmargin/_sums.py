@@ -30,8 +30,9 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
 
 @kernel
 def mix_range(out, a, u, b, v, first, last):
-    for j in range(first, last):
-        out[j] = a * u[j] + b * v[j]
+    to, x, y = out[first:last], u[first:last], v[first:last]  # loops from 0 vectorise
+    for j in range(to.shape[0]):
+        to[j] = a * x[j] + b * y[j]
 
 
 def mix_into(out: np.ndarray, a: float, u: np.ndarray, b: float, v: np.ndarray) -> None:
@@ -50,7 +51,7 @@ def mixed(a: float, u: np.ndarray, b: float, v: np.ndarray) -> np.ndarray:
 def sum_way(start, end, sums, first, last):
     """Chunks of ``start'start``, ``start'way`` and ``way'way``, where the way leads from `start` to `end`."""
     for chunk in range(first, last):
-        here = start[chunk * CHUNK : (chunk + 1) * CHUNK]  # loops from 0 vectorise
+        here = start[chunk * CHUNK : (chunk + 1) * CHUNK]  # as above
         there = end[chunk * CHUNK : (chunk + 1) * CHUNK]
         square, slope, curvature = 0.0, 0.0, 0.0
         for j in range(here.shape[0]):

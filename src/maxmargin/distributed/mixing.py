@@ -53,7 +53,7 @@ def add_outputs(problem, work, mixture, before, share, steps, at):
     for place in range(at, before.mass.size):
         i, j = place // n_slots, place % n_slots
         if j < before.filled[i] and before.mass[i, j] > 0.0:
-            if needs_room(mixture, i):
+            if needs_room(mixture, i, 1):
                 return place
             take_corner(problem, before.labelings, work, i, j)
             slot = remember(mixture, problem, work, i, steps)

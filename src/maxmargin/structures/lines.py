@@ -33,9 +33,10 @@ def find_potentials_on(problem, line, work, i, share, emphasis):
 @helper
 def write_weights(line, count, share):
     """``line.w`` becomes the weights in the ranges listed."""
-    w, anchor, offset = line.w, line.anchor, line.offset
     for r in range(count):
-        for p in range(line.support[r, 0], line.support[r, 1]):
+        first, last = line.support[r, 0], line.support[r, 1]
+        w, anchor, offset = line.w[first:last], line.anchor[first:last], line.offset[first:last]
+        for p in range(w.shape[0]):  # loops from 0 vectorise
             w[p] = anchor[p] + share * offset[p]
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers import BlockFrankWolfe, Cache
+from maxmargin.solvers.parts.cache import FIRST_SLOTS
 from maxmargin.solvers.parts.memory import doubled, needs_room, new_memory, remember, shift_mass, worst_slot
 from maxmargin.solvers.parts.samplers import SAMPLING, Drawn
 from maxmargin.solvers.parts.steps import HITS, MISSES
 from maxmargin.structures import make_multiclass_problem
+from maxmargin.structures.numbered import widened
 from maxmargin.structures.pairwise import layout
 from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings, new_work, output_bound, output_bytes
 from structures.pairs import COST, Subsets, as_tables, chain_pair, multiclass_pair
@@ -111,6 +113,7 @@ def test_drop_steps_drop(name, step):
         before = engine.memory.mass.copy()
         engine.advance(1)
         after = engine.memory.mass
+        before = widened(before, after.shape[1])
         drops += np.sum((before > 0) & (after == 0)) > 0
         assert np.all(after >= 0)
         assert np.all((after == 0) | (after > 1e-13))  # what is dropped leaves nothing
@@ -191,22 +194,36 @@ def test_slots_beyond_the_capacity_are_for_mass():
     assert memory.filled.tolist() == [3, 1]
 
 
+def test_there_are_few_slots_at_first_and_always_enough_for_a_visit():
+    memory, note = small_memory(5, capacity=10, limit=20)
+    assert not needs_room(memory, 0, 4)
+    note(2, 0)
+    assert [needs_room(memory, i, 4) for i in range(2)] == [True, False]  # whatever their mass
+    problem = make_multiclass_problem(np.eye(2), np.array([0, 1]), 6)
+    slots = [memory.mass.shape[1]]
+    while slots[-1] < memory.limit:
+        memory = doubled(memory, problem)
+        slots.append(memory.mass.shape[1])
+    assert slots == [5, 10, 20]
+    assert memory.labelings[0, :3].tolist() == [0, 2, 0]
+
+
 def test_room_is_needed_where_all_slots_hold_mass():
     memory, note = small_memory(3, limit=5)
     note(2, 0), note(3, 1)
     memory.mass[0] = [0.5, 0.0, 0.5]
-    assert not needs_room(memory, 0)
+    assert not needs_room(memory, 0, 4)
     memory.mass[0] = [0.5, 0.25, 0.25]
-    assert [needs_room(memory, i) for i in range(2)] == [True, False]
+    assert [needs_room(memory, i, 4) for i in range(2)] == [True, False]
     problem = make_multiclass_problem(np.eye(2), np.array([0, 1]), 6)
     larger = doubled(memory, problem)
-    assert not needs_room(larger, 0)
+    assert not needs_room(larger, 0, 4)
     assert larger.labelings.tolist() == [[0, 2, 3, 0, 0], [1, 0, 0, 0, 0]]
     assert larger.mass.tolist() == [[0.5, 0.25, 0.25, 0, 0], [1, 0, 0, 0, 0]]
     assert larger.last_used.tolist() == [[0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
     assert larger.filled is memory.filled
     larger.mass[0], larger.filled[0] = 0.2, 5
-    assert not needs_room(larger, 0)  # there is no more
+    assert not needs_room(larger, 0, 4)  # there is no more
 
 
 def test_mass_moves_along_a_step():
@@ -306,10 +323,11 @@ def test_another_cache_changes_room_and_limit_of_a_carried_memory():
     problem = named_pair("chain").problem
     state = growing("pairwise").solve(problem, LAM, tol=0, max_passes=3, random_state=0).state
     slots = state.memory.mass.shape[1]
-    for capacity, expected in ((2, slots), (3 * slots, 3 * slots)):
+    for capacity in (2, 3 * slots):
         cache = Cache(capacity=capacity, max_bytes=room_for(problem, capacity))
         memory = BlockFrankWolfe(step="pairwise", cache=cache).start(problem, LAM, state, None, None).memory
-        assert memory.mass.shape[1] == expected  # what is known stays known, whatever the limit
+        # what is known stays known, whatever the limit
+        assert memory.mass.shape[1] == max(slots, min(FIRST_SLOTS, capacity))
         assert (memory.capacity, memory.limit) == (capacity, capacity)
         assert memory.mass[:, :slots].tolist() == state.memory.mass.tolist()
 
@@ -432,7 +450,9 @@ def test_max_bytes_lowers_the_capacity():
         for extra in (0, slot - 1):
             cache = Cache(max_bytes=capacity * slot + extra)
             memory = BlockFrankWolfe(cache=cache).start(problem, LAM, None, 0, None).memory
-            assert memory.mass.shape[1] == capacity
+            assert (memory.capacity, memory.limit) == (capacity, capacity)
+            while memory.mass.shape[1] < capacity:
+                memory = doubled(memory, problem)
             taken = memory.labelings.codes.nbytes + memory.mass.nbytes + memory.last_used.nbytes
             assert taken <= cache.max_bytes
     assert (

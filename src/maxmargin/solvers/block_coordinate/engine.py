@@ -15,7 +15,7 @@ from ..engine import Engine, State, check_family
 from ..kept import Kept
 from ..objective import Certified, DualPoint, DualValue
 from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass, with_room_for_sums
-from ..parts.memory import NoCache, NoMemory, doubled, nameless, needs_room, taken_over, with_first_outputs
+from ..parts.memory import A_VISIT, NoCache, NoMemory, doubled, nameless, needs_room, taken_over, with_first_outputs
 from ..parts.samplers import Sampling, pick
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
 from ..parts.telling import ToNobody
@@ -256,7 +256,7 @@ class BlockEngine(Engine):
     def make_room(self, i: int) -> None:
         """For the next step, which is on block i."""
         problem, _ = self.visited
-        if needs_room(self.memory, i):
+        if needs_room(self.memory, i, A_VISIT):
             self.memory = doubled(self.memory, problem)
         if lacks_room(problem, self.blocks, i):
             self.blocks = with_room(problem, self.blocks)

@@ -24,6 +24,7 @@ from ...structures.changes import add_changes, changes_bound, shared_out, sizes_
 from ...structures.verbs import forget_weights, n_blocks, new_work
 from ..box import NoBox
 from ..parts.averaging import averaging_shares
+from ..parts.memory import A_VISIT
 from ..parts.samplers import Order, OwnGapSampler, Plan, peek, pick, sums_over
 from ..parts.steps import fitted_step, lacks_any_room, traits
 from ..parts.telling import ToOthers, lacks_room_to_tell
@@ -70,7 +71,9 @@ def take_round(problem, run, lane, at, end, side, done):
     run.telling.now[0] = side
     for position in range(at, end):
         i = pick(run.sampler, position)
-        if lacks_room_to_tell(run.telling, problem, run.blocks, i, lane.moves) or lacks_any_room(problem, run, i):
+        if lacks_any_room(problem, run, i, A_VISIT):
+            return position
+        if lacks_room_to_tell(run.telling, problem, run.blocks, i, lane.moves):
             return position
         visit(problem, run, i, peek(run.sampler, position), done + lane.when[position])
     return end
@@ -92,9 +95,12 @@ def take_over(problem, run, lane, changes, side):
 def copy_weights(lane):
     """All begin with the same weights; each thread copies a share of them for all."""
     n_lanes, d = lane.copies.shape[0] + 1, lane.source.shape[0]
+    first, last = lane.number * d // n_lanes, (lane.number + 1) * d // n_lanes
+    source = lane.source[first:last]
     for copy in lane.copies:
-        for j in range(lane.number * d // n_lanes, (lane.number + 1) * d // n_lanes):
-            copy[j] = lane.source[j]
+        own = copy[first:last]
+        for j in range(own.shape[0]):  # loops from 0 vectorise
+            own[j] = source[j]
 
 
 @kernel
@@ -285,7 +291,7 @@ class Lanes:
         bound = changes_bound(self.problem, engine.blocks, i, traits(engine.parts.step).moves)
         if self.used(p) + bound > self.changes.keys.shape[2]:
             self.changes = with_more_room(self.changes, 2 * (self.used(p) + bound))
-        if lacks_any_room(self.problem, self.runs[p], i):
+        if lacks_any_room(self.problem, self.runs[p], i, A_VISIT):
             engine.make_room(i)
 
     def used(self, p: int) -> int:

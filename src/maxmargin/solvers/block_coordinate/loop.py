@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._compile import helper, kernel
 from ...structures.verbs import announce, find_potentials
+from ..parts.memory import A_VISIT
 from ..parts.samplers import peek, pick
 from ..parts.steps import change_block, lacks_any_room
 
@@ -40,7 +41,7 @@ def block_steps(problem, run, at, end, done):
     """
     for position in range(at, end):
         i = pick(run.sampler, position)
-        if lacks_any_room(problem, run, i):
+        if lacks_any_room(problem, run, i, A_VISIT):
             return position
         visit(problem, run, i, peek(run.sampler, position), done + position)
     return end

@@ -64,8 +64,11 @@ def rule_of(cache: Cache | None) -> NoCache | CacheRule:
     return NoCache() if cache is None else CacheRule(float(cache.F), float(cache.nu))
 
 
-def growing_memory(problem: Any, cache: Cache) -> Memory:
-    """Room for the cache's capacity, which may grow as far as its bytes allow."""
+FIRST_SLOTS = 8  # of the steps' memory: room for 100 outputs of each block would be most of what short runs touch
+
+
+def growing_memory(problem: Any, cache: Cache, first: int | None = None) -> Memory:
+    """Room for the cache's capacity, which may grow as far as its bytes allow; for fewer outputs at first, if said."""
     n = len(problem.weight)
     a_slot = output_bytes(problem) + SLOT_BYTES * n
     max_bytes = max(DEFAULT_BYTES, cache.capacity * a_slot) if cache.max_bytes is None else cache.max_bytes
@@ -75,14 +78,15 @@ def growing_memory(problem: Any, cache: Cache) -> Memory:
         )
     limit = int(min(max_bytes / a_slot, output_bound(problem), sys.maxsize))
     capacity = min(cache.capacity, limit)
-    return new_memory(new_labelings(problem, capacity), n, capacity, limit)
+    slots = capacity if first is None else min(first, capacity)
+    return new_memory(new_labelings(problem, slots), n, capacity, limit, slots)
 
 
 def memory_for(problem: Any, step: Any, cache: Cache | None) -> Memory | NoMemory:
     """What a step and a cache need to remember."""
     if traits(step).remembers:
-        return growing_memory(problem, cache or Cache())
+        return growing_memory(problem, cache or Cache(), FIRST_SLOTS)
     if cache is None:
         return NoMemory()
-    memory = growing_memory(problem, cache)
+    memory = growing_memory(problem, cache, FIRST_SLOTS)
     return memory._replace(limit=memory.capacity)  # every output has mass, and no step asks how much

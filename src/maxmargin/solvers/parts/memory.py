@@ -27,8 +27,8 @@ def remember(memory, problem, work, i, k):
 
 
 @verb
-def needs_room(memory, i):
-    """Whether block i should get more slots before its next step."""
+def needs_room(memory, i, steps):
+    """Whether block i should get more slots before its next steps, so many."""
 
 
 @verb
@@ -106,7 +106,7 @@ def _(memory, masses):
 
 
 @implements(needs_room, NoMemory)
-def _(memory, i):
+def _(memory, i, steps):
     return False
 
 
@@ -128,11 +128,12 @@ def _(memory, problem, work, w, i):
 class Memory(NamedTuple):
     """Outputs with their masses in slots, the same number for every block.
 
-    From `capacity` outputs on, the one without mass that was used least recently makes room. A block whose slots all
-    hold mass gets more: they double for every block, before the next step of that block, so that when they do depends
-    on nothing but the steps taken. At the limit the output with the least mass makes room. Its mass then stays in the
-    dual state but is no longer known by name: Frank-Wolfe steps still shrink it, away and pairwise steps cannot take
-    it. The gap is that of the dual state, so it stays valid.
+    There may be few at first, and twice as many where a visit might fill those of a block. From `capacity` outputs on,
+    the one without mass that was used least recently makes room. A block whose slots all hold mass gets more: they
+    double for every block, before the next step of that block, so that when they do depends on nothing but the steps
+    taken. At the limit the output with the least mass makes room. Its mass then stays in the dual state but is no
+    longer known by name: Frank-Wolfe steps still shrink it, away and pairwise steps cannot take it. The gap is that of
+    the dual state, so it stays valid.
     """
 
     labelings: Any
@@ -144,6 +145,7 @@ class Memory(NamedTuple):
 
 
 SLOT_BYTES = 16  # mass and time of last use
+A_VISIT = 4  # steps, at most
 NAMELESS = 1e-9  # less mass is what rounding leaves
 
 
@@ -156,8 +158,9 @@ def new_memory(labelings: Any, n: int, capacity: int, limit: int, slots: int | N
 
 
 def doubled(memory: Memory, problem: Any) -> Memory:
-    """The memory with twice the slots, as far as the limit allows."""
-    return _with_slots(memory, problem, min(2 * memory.mass.shape[1], memory.limit))
+    """The memory with twice the slots, as far as the capacity, or from there on the limit, allows."""
+    slots = memory.mass.shape[1]
+    return _with_slots(memory, problem, min(2 * slots, memory.capacity if slots < memory.capacity else memory.limit))
 
 
 def _with_slots(memory: Memory, problem: Any, slots: int) -> Memory:
@@ -240,8 +243,10 @@ def least_needed(memory, i):
 
 
 @implements(needs_room, Memory)
-def _(memory, i):
+def _(memory, i, steps):
     slots = memory.mass.shape[1]
+    if slots < memory.capacity:
+        return memory.filled[i] + steps > slots
     if memory.filled[i] < slots or slots >= memory.limit:
         return False
     for j in range(slots):

@@ -8,6 +8,7 @@ from ..._compile import implements
 from ..._parameters import check_count
 from ...structures.verbs import shift_potentials
 from ..box import renew
+from .memory import A_VISIT
 from .steps import (
     AwayStep,
     FrankWolfeStep,
@@ -18,7 +19,7 @@ from .steps import (
     traits,
 )
 
-MOST_TIMES = 4  # two or three were best wherever it was measured
+MOST_TIMES = A_VISIT  # two or three were best wherever it was measured
 
 
 class RepeatedStep(NamedTuple):
@@ -72,7 +73,7 @@ def _(step, problem, direction, run, i, gamma):
 def _(step, problem, run, i, k):
     change_block(step.step, problem, run, i, k)
     for _ in range(1, step.times):
-        if run.gaps[i] <= 0.0 or lacks_any_room(problem, run, i):
+        if run.gaps[i] <= 0.0 or lacks_any_room(problem, run, i, 1):
             return
         renew(run.box, problem, run.work, run.w, i)
         change_block(step.step, problem, run, i, k)

@@ -66,9 +66,10 @@ def drain_ranges(support, count, vector):
     """Squared norm of a vector over some ranges, of which some may be listed twice; leaves it zero there."""
     total = 0.0
     for r in range(count):
-        for p in range(support[r, 0], support[r, 1]):
-            total += vector[p] * vector[p]
-            vector[p] = 0.0
+        some = vector[support[r, 0] : support[r, 1]]  # loops from 0 vectorise
+        for p in range(some.shape[0]):
+            total += some[p] * some[p]
+            some[p] = 0.0
     return total
 
 
