@@ -14,6 +14,7 @@ from input_forms import LENGTHS, OFFSETS, ROWS, SAMPLES, Frame, objects
 from numpy.testing import assert_array_equal
 
 from maxmargin import DictEncoder
+from maxmargin.estimators.inputs import sequences
 from maxmargin.estimators.inputs.labels import unstack
 from maxmargin.estimators.inputs.sequences import needs_vectorizer, stack_sequences
 
@@ -141,6 +142,29 @@ def test_every_form_agrees(lengths, width, fmt, data):
         assert_array_equal(other.offsets, plain.offsets)
     for part, sample in zip(unstack(plain.rows, plain.offsets), samples, strict=True):
         assert_array_equal(part, sample)
+
+
+def test_only_what_may_be_odd_is_looked_at_sample_by_sample(monkeypatch):
+    looked = []
+    read = sequences._matrix
+
+    def matrix(x, *args, **kwargs):
+        looked.append(x)
+        return read(x, *args, **kwargs)
+
+    monkeypatch.setattr(sequences, "_matrix", matrix)
+    plain = [x.astype(np.float32) for x in SAMPLES]
+    expected = stack_sequences(plain).rows
+    assert not looked
+    odd = ([plain[0].tolist(), *plain[1:]], [sp.csr_matrix(x) for x in plain], [np.ma.array(x) for x in plain])
+    for X in odd:
+        looked.clear()
+        rows = stack_sequences(X).rows
+        assert len(looked) == len(X)
+        assert_array_equal(rows.toarray() if sp.issparse(rows) else rows, expected)
+    for X in ([plain[0], plain[1][:, :1]], [plain[0], plain[1][0]], [plain[0], plain[1][:0]], [plain[0], "text"]):
+        with pytest.raises((ValueError, TypeError), match="sample 1"):
+            stack_sequences(X)
 
 
 def test_right_layout_is_shared_not_copied():

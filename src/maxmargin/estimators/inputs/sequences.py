@@ -79,9 +79,7 @@ def stack_sequences(
     if dicts:
         rows, offsets = _vectorize(X, vectorizer, name, words)
     elif listed:
-        hint = _hint_of_one(X, name, words)
-        blocks = [_matrix(x, f"{name}, sample {i}", words, hint=hint) for i, x in enumerate(X)]
-        _check_alike(blocks, name)
+        blocks = X if _are_plain(X) else _matrices(X, name, words)
         offsets = _offsets_of([block.shape[0] for block in blocks])
     elif flat:
         offsets = _offsets_of(_check_lengths(lengths, n_given, name, least=0 if fitted else 1))
@@ -251,6 +249,22 @@ def _matrix(
             f"{where}: dtype {x.dtype} is not numeric: encode it as numbers, or give feature dicts per {words.site}"
         )
     return read_csr(x, where) if sp.issparse(x) and x.format != "csr" else x  # many are checked together, when stacked
+
+
+def _are_plain(X: Any) -> bool:
+    """Whether all samples are arrays of real numbers, of one width: what a look at each would take as it is."""
+    if set(map(type, X)) != {np.ndarray} or {x.ndim for x in X} != {2}:
+        return False
+    kinds, widths = {x.dtype.kind for x in X}, {x.shape[1] for x in X}
+    return kinds <= set("biuf") and len(widths) == 1 and min(widths) > 0 and all(map(len, X))
+
+
+def _matrices(X: Any, name: str, words: Words) -> list[Any]:
+    """The samples as matrices, all dense or all sparse, and of one width; one that cannot be is named."""
+    hint = _hint_of_one(X, name, words)
+    blocks = [_matrix(x, f"{name}, sample {i}", words, hint=hint) for i, x in enumerate(X)]
+    _check_alike(blocks, name)
+    return blocks
 
 
 def _numbers(x: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
