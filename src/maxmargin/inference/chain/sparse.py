@@ -177,19 +177,34 @@ def is_ahead(before, a, b):
 
 
 @helper
+def least_of_leaders(lane, n_leaders):
+    """A score that the best prefixes of so many labels reach: each group of lanes has one of them."""
+    size, least = lane.shape[0] // n_leaders, np.inf
+    for group in range(n_leaders):
+        some, most = lane[group * size : (group + 1) * size], -np.inf
+        for j in range(size):
+            most = max(most, some[j])
+        least = min(least, most)
+    return least
+
+
+@helper
 def find_leaders(before, lane, leaders):
     """The labels of the best prefixes, best first, ties in their order."""
     last, filled, n_lanes = leaders.shape[0] - 1, 0, lane.shape[0]
+    least = least_of_leaders(lane, last + 1)
     for j in range(n_lanes):
-        if filled <= last or lane[j] >= before[leaders[last]]:
+        if lane[j] >= least:
             for a in range(j, before.shape[0], n_lanes):
-                if filled <= last or is_ahead(before, a, leaders[last]):
+                if before[a] >= least and (filled <= last or is_ahead(before, a, leaders[last])):
                     at = min(filled, last)
                     while at > 0 and is_ahead(before, a, leaders[at - 1]):
                         leaders[at] = leaders[at - 1]
                         at -= 1
                     leaders[at] = a
                     filled += 1
+            if filled > last:
+                least = before[leaders[last]]
 
 
 @helper
@@ -240,13 +255,19 @@ def sparse_step(before, edge, lists, here, previous):
 
 @helper
 def take_gains(score, lists, a, here, previous):
-    """Where a prefix that ends in a, with such a score, is the best one for what it gains; the bound becomes exact."""
-    most = -np.inf
-    for j in range(lists.first[a], lists.first[a] + lists.n_gains[a]):
-        b, gain = lists.heads[j], lists.scores[j]
-        most = max(most, gain)
-        if score + gain > here[b] or (score + gain == here[b] and a < previous[b]):
-            previous[b], here[b] = a, score + gain
+    """Where a prefix that ends in a, with such a score, is the best one for what it gains; the bound becomes exact.
+
+    Which are better nobody can foresee, so that a choice of what to write takes less time than one whether to.
+    """
+    begin, end, most = lists.first[a], lists.first[a] + lists.n_gains[a], -np.inf
+    heads, gains = lists.heads[begin:end], lists.scores[begin:end]
+    for j in range(heads.shape[0]):
+        b, total = heads[j], score + gains[j]
+        most = max(most, gains[j])
+        best, who = here[b], previous[b]
+        is_better = (total > best) | ((total == best) & (a < who))
+        here[b] = total if is_better else best
+        previous[b] = a if is_better else who
     lists.bound[a] = most
 
 
