@@ -53,6 +53,15 @@ def run(kind, scores, find=best.interpreted):
     return find(plan, node.ravel(), edge.ravel(), new_scratch(plan, 1), labels), labels.tolist()
 
 
+@given(st.integers(1, 40).flatmap(lambda n: arrays(np.float64, n, elements=st.one_of(TIES, MASKED))))
+@pytest.mark.parametrize("n_lanes", [3, LEADERS, 17, 256])
+def test_leaders_are_the_best_prefixes_in_their_order(n_lanes, before):
+    lanes, leaders = np.zeros(min(n_lanes, len(before))), np.zeros(min(LEADERS, len(before)), np.int64)
+    sparse.fill_lanes(before, lanes)
+    sparse.find_leaders(before, lanes, leaders)
+    assert leaders.tolist() == np.lexsort((np.arange(len(before)), -before))[: len(leaders)].tolist()
+
+
 @pytest.mark.parametrize("n_lanes", [3, 256])
 @pytest.mark.parametrize("most_labels", [4, 2 * LEADERS])
 @pytest.mark.parametrize("values", [TIES, ANY, MASKED, HARSH], ids=["ties", "any", "masked", "harsh"])

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from maxmargin.solvers import BlockFrankWolfe, Cache
+from maxmargin.solvers import BlockFrankWolfe, Cache, PairwiseStep, RepeatedStep
+from maxmargin.solvers.parts import cache
 from maxmargin.solvers.parts.cache import FIRST_SLOTS
 from maxmargin.solvers.parts.memory import doubled, needs_room, new_memory, remember, shift_mass, worst_slot
 from maxmargin.solvers.parts.samplers import SAMPLING, Drawn
 from maxmargin.solvers.parts.steps import HITS, MISSES
-from maxmargin.structures import make_multiclass_problem
+from maxmargin.structures import make_chain_problem, make_multiclass_problem
 from maxmargin.structures.numbered import widened
 from maxmargin.structures.pairwise import layout
 from maxmargin.structures.verbs import find_potentials, mean_loss, new_labelings, new_work, output_bound, output_bytes
@@ -206,6 +207,19 @@ def test_there_are_few_slots_at_first_and_always_enough_for_a_visit():
         slots.append(memory.mass.shape[1])
     assert slots == [5, 10, 20]
     assert memory.labelings[0, :3].tolist() == [0, 2, 0]
+
+
+def test_runs_do_not_depend_on_how_many_slots_there_are_at_first(monkeypatch):
+    rng, found = np.random.default_rng(921864), []  # where lists of the average lacked room within a visit, or did not
+    lengths = rng.integers(1, 6, 3)
+    X, y = rng.normal(size=(lengths.sum(), 3)), rng.integers(0, 6, lengths.sum())
+    problem = make_chain_problem(X, np.concatenate([[0], np.cumsum(lengths)]), y, 6)
+    solver = BlockFrankWolfe("permutation", "weighted", step=RepeatedStep(PairwiseStep(safeguard=True), 3))
+    for slots in (2, FIRST_SLOTS, 100):
+        monkeypatch.setattr(cache, "FIRST_SLOTS", slots)
+        found.append(solver.solve(problem, 0.3, tol=0, max_passes=9, random_state=0))
+    assert len({result.w.tobytes() for result in found}) == 1
+    assert found[0].state.memory.mass.shape[1] < found[-1].state.memory.mass.shape[1]
 
 
 def test_room_is_needed_where_all_slots_hold_mass():

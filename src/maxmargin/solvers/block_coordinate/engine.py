@@ -14,7 +14,14 @@ from ..catalyst import Catalyst
 from ..engine import Engine, State, check_family
 from ..kept import Kept
 from ..objective import Certified, DualPoint, DualValue
-from ..parts.averaging import NoAveraging, WeightedAveraging, settle, settle_pass, with_room_for_sums
+from ..parts.averaging import (
+    NoAveraging,
+    WeightedAveraging,
+    settle,
+    settle_pass,
+    sums_lack_room,
+    with_room_for_sums,
+)
 from ..parts.memory import A_VISIT, NoCache, NoMemory, doubled, nameless, needs_room, taken_over, with_first_outputs
 from ..parts.samplers import Sampling, pick
 from ..parts.steps import HITS, MISSES, fitted_step, informed, known_by, traits
@@ -260,7 +267,8 @@ class BlockEngine(Engine):
             self.memory = doubled(self.memory, problem)
         if lacks_room(problem, self.blocks, i):
             self.blocks = with_room(problem, self.blocks)
-        self.averaging = with_room_for_sums(self.averaging, problem, self.blocks)
+        if sums_lack_room(self.averaging, problem, self.blocks, i):  # steps must not depend on how much memory there is
+            self.averaging = with_room_for_sums(self.averaging, problem, self.blocks)
 
     def run_loop(self, sampler: Any, at: int, end: int) -> int:
         return block_steps(self.visited[0], self.run(sampler), at, end, self.steps)

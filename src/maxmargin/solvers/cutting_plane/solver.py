@@ -10,7 +10,7 @@ from ..base import Solver
 from ..block_coordinate import Parts
 from ..catalyst import Catalyst
 from ..engine import Engine
-from ..parts.cache import Cache, as_cache, growing_memory
+from ..parts.cache import Cache, as_cache, growing_memory, memory_for
 from ..parts.memory import Memory, NoMemory
 from ..parts.samplers import Permutation
 from ..parts.steps import PairwiseStep
@@ -88,7 +88,7 @@ def _several(problem: Any, lam: float, box: Any, n_jobs: int | None, cache: Cach
     parts = Parts(
         sampling=Permutation(),
         step=PairwiseStep(),
-        memory=growing_memory(problem, cache or Cache()),
+        memory=memory_for(problem, PairwiseStep(), cache),
         averages=True,
         acceleration=Catalyst(),
     )

@@ -221,7 +221,7 @@ def _(memory, problem, work, i, k):
         if is_corner(problem, memory.labelings, work, i, j):
             memory.last_used[i, j] = k
             return j
-    slot = count if count < memory.capacity else least_needed(memory, i)
+    slot = count if count < min(memory.capacity, memory.mass.shape[1]) else least_needed(memory, i)
     if count < memory.mass.shape[1] and memory.mass[i, slot] > 0.0:
         slot = count
     memory.filled[i] = max(count, slot + 1)

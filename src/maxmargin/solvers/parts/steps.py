@@ -53,7 +53,7 @@ def _(step, problem, direction, run, i, gamma):
 
 @helper
 def lacks_any_room(problem, run, i, steps):
-    """Whether something must get room before block i may take so many steps; if not all of them, then the next."""
+    """Whether something must get room before block i may change: its memory for so many steps, all else for one."""
     if needs_room(run.memory, i, steps) or lacks_room(problem, run.blocks, i):
         return True
     return sums_lack_room(run.averaging, problem, run.blocks, i)
