@@ -2,8 +2,10 @@
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BESIDE_CHECKOUT = Path(__file__).resolve().parents[1] / "shared" / "data"
@@ -44,3 +46,11 @@ def _interpreted_examples(request: pytest.FixtureRequest) -> None:
     """Examples of inference and pictures are so small that to compile for them would take longer."""
     if isinstance(request.node, pytest.DoctestItem) and request.node.name.startswith(INTERPRETED):
         request.getfixturevalue("no_compilation")
+
+
+@pytest.fixture(autouse=True)
+def _global_seeds() -> None:
+    """The same from generators that nobody seeds, such as those of new layers, whatever ran before in this process."""
+    np.random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)

@@ -83,9 +83,11 @@ class DeepBoxSVM(DeepEstimator):
     --------
     >>> import torch
     >>> from maxmargin import Proposals
-    >>> from maxmargin.deep import DeepBoxSVM
+    >>> from maxmargin.deep import DeepBoxSVM, ProxLinear
     >>> X = [Proposals([(0, 0, 4, 4), (2, 2, 6, 5)], [[1.0, 0.0], [0.0, 1.0]])]
-    >>> model = DeepBoxSVM(torch.nn.Linear(2, 1), max_iterations=50, random_state=0).fit(X, [(2, 2, 6, 5)])
+    >>> def network(n_features):
+    ...     return torch.nn.Linear(n_features, 1)
+    >>> model = DeepBoxSVM(network, method=ProxLinear(), random_state=0).fit(X, [(2, 2, 6, 5)])
     >>> model.predict(X)
     array([[2., 2., 6., 5.]])
     """
