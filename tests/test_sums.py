@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from maxmargin._sums import CHUNK, OrderedSum, dot, mix_into, mixed, way_products
+from maxmargin._sums import CHUNK, ShareSums, dot, mix_into, mixed, way_products
 
 SIZES = [0, 1, 5, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7]
 
@@ -36,32 +36,28 @@ def test_mixtures(size):
     assert u == pytest.approx(expected, abs=1e-14)
 
 
-@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2]])
-def test_sums_whose_order_does_not_depend_on_who_is_ready(order):
-    given = 10.0 ** np.arange(-8, 8).reshape(4, 4)[:, [2, 0, 3, 1]] * np.pi
-    expected = given[0] + given[1] + given[2] + given[3]
-    total = OrderedSum(4)
-    for k in order:
-        vector = total.new_vector()
-        assert not vector.any()
-        vector += given[k]
-        total.add(k, vector)
-    assert np.array_equal(total.total, expected)
-
-
-def test_a_sum_takes_two_vectors_where_one_comes_after_the_other():
-    total, seen = OrderedSum(3), set()
-    for k in range(5):
-        vector = total.new_vector()
-        seen.add(vector.ctypes.data)
-        total.add(k, vector)
-    assert len(seen) == 2
+@pytest.mark.parametrize("size", [1, 5, CHUNK + 3])
+@pytest.mark.parametrize("n_shares", [1, 2, 5])
+def test_sums_of_shares_are_in_their_order(size, n_shares):
+    given = 10.0 ** np.random.default_rng(size).uniform(-8, 8, (n_shares, size))
+    expected = given[0]
+    for vector in given[1:]:
+        expected = expected + vector
+    sums = ShareSums(n_shares, size)
+    for _ in range(2):  # room is used again
+        for k in np.random.default_rng(0).permutation(n_shares):
+            vector = sums.begin(k)
+            assert not vector.any()
+            vector += given[k]
+        found = sums.total()
+        assert np.array_equal(found, expected)
+    assert not np.shares_memory(found, sums.vectors)
 
 
 def test_sums_that_overflow_say_nothing(recwarn):
     assert dot(np.full(3, 1e200), np.full(3, 1e200)) == np.inf
-    total = OrderedSum(1)
+    sums = ShareSums(3, 1)
     for k, number in enumerate([1.7e308, 1.7e308, -np.inf]):
-        total.add(k, np.array([number]))
-    assert np.isnan(total.total)
+        sums.begin(k)[:] = number
+    assert np.isnan(sums.total())
     assert not recwarn.list

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
-
 import numpy as np
 
 from ._compile import kernel
@@ -71,41 +69,34 @@ def way_products(start: np.ndarray, end: np.ndarray) -> tuple[float, float, floa
 
 
 @kernel
-def hand_over(total, vector):
-    """Add a vector, which becomes zero: one sweep."""
-    for j in range(total.shape[0]):
-        total[j] += vector[j]
-        vector[j] = 0.0
+def sum_rows(rows, total, first, last):
+    """The rows' sum, of each number in the order of the rows."""
+    for begin in range(first, last, CHUNK):
+        end = min(begin + CHUNK, last)
+        to = total[begin:end]  # as above
+        for k in range(rows.shape[0]):
+            row = rows[k, begin:end]
+            for j in range(to.shape[0]):
+                to[j] = row[j] if k == 0 else to[j] + row[j]
 
 
-class OrderedSum:
-    """A sum of vectors in the order of their numbers, whoever is ready first: rounding depends on the order."""
+class ShareSums:
+    """A vector for each share of a sum, filled by whoever; rounding depends on the shares alone.
 
-    def __init__(self, size: int):
-        self.size, self.lock = size, Lock()
-        self.total = np.empty(0)
-        self.n_added = 0
-        self.early = dict[int, np.ndarray]()  # by number: those that others must come before
-        self.cleared: list[np.ndarray] = []  # room that is used again, since fresh memory costs more than a sweep
+    They are kept from one sum to the next, since fresh memory costs more than a sweep.
+    """
 
-    def new_vector(self) -> np.ndarray:
-        """Zeros, to be filled and given back."""
-        with self.lock:
-            if self.cleared:
-                return self.cleared.pop()
-        return np.zeros(self.size)
+    def __init__(self, n_shares: int, size: int):
+        self.vectors = np.empty((n_shares, size))
 
-    def add(self, k: int, vector: np.ndarray) -> None:
-        """Take vector number k; it is none of the caller's any more."""
-        with self.lock:
-            self.early[k] = vector
-            while self.n_added in self.early:
-                self.add_next(self.early.pop(self.n_added))
+    def begin(self, k: int) -> np.ndarray:
+        """Zeros, to be filled with share k."""
+        own = self.vectors[k]
+        own[:] = 0.0
+        return own
 
-    def add_next(self, vector: np.ndarray) -> None:
-        self.n_added += 1
-        if self.n_added == 1:
-            self.total = vector
-            return
-        hand_over(self.total, vector)
-        self.cleared.append(vector)
+    def total(self) -> np.ndarray:
+        """The sum over all shares."""
+        total = np.empty(self.vectors.shape[1])
+        sweep(len(total), len(self.vectors), lambda first, last: sum_rows(self.vectors, total, first, last))
+        return total

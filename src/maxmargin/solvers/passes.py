@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._compile import kernel, runs_compiled
 from .._parameters import count_threads
-from .._sums import OrderedSum, dot
+from .._sums import ShareSums, dot
 from .._threads import equal_shares, on_ranges
 from ..structures.changes import sizes_of_blocks
 from ..structures.crew import ask_ahead
@@ -110,6 +111,14 @@ def weights_pass(problem, blocks, work, n, lam, mass, w):
         add_block(problem, blocks, work, i, problem.weight[i] / (lam * mass), mass, w)
 
 
+class Share(NamedTuple):
+    """A range of samples, and a vector of zeros for what these add to a sum."""
+
+    first: int
+    last: int
+    vector: Callable[[], np.ndarray]
+
+
 class Passes:
     """Exact passes over all blocks of a problem, on several threads where the kernels are compiled."""
 
@@ -165,22 +174,22 @@ class Passes:
         n_shares = int(np.clip(wanted // FEWEST_SHARES * FEWEST_SHARES, FEWEST_SHARES, MOST_SHARES))
         return equal_shares(self.sizes, min(n_shares, self.n))
 
-    def summed(self, on_share: Callable[[Any, int, int, np.ndarray], Any]) -> np.ndarray:
-        """Call ``on_share(work, first, last, vector)`` for shares that cover all blocks; the sum of what they add.
+    @cached_property
+    def sums(self) -> ShareSums:
+        return ShareSums(len(self.shares) - 1, self.dimension)
+
+    def summed(
+        self, on_shares: Callable[[Any, Iterator[Share]], Any], asked_at: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Call ``on_shares(work, shares)`` with shares that cover all blocks; the sum of what it adds to their vectors.
 
         It has the same bits, however many threads there are.
         """
-        bounds, total = self.shares.tolist(), OrderedSum(self.dimension)
-        left = iter(range(len(bounds) - 1))
-
-        def take_shares(work: Any, *_: int) -> None:
-            for k in left:  # whatever thread is free takes the next one
-                own = total.new_vector()
-                on_share(work, bounds[k], bounds[k + 1], own)
-                total.add(k, own)
-
-        self.run(take_shares)
-        return total.total
+        bounds, sums = self.shares.tolist(), self.sums
+        # whatever thread is free takes the next one
+        shares = iter([Share(*ends, partial(sums.begin, k)) for k, ends in enumerate(pairwise(bounds))])
+        self.run(lambda work, *_: on_shares(work, shares), asked_at)
+        return sums.total()
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
@@ -212,18 +221,23 @@ class Passes:
     ) -> tuple[np.ndarray, DualPoint]:
         """Hinges at w, and the dual point with all mass on the corners.
 
-        They are added up when all are found, which takes less than in between, where w and the sum share caches.
+        A thread adds up its corners when it has found them, which takes less than in between, where w and the sum share
+        caches.
         """
         if Need.LOG_LOSS in offers(self.problem):  # expectations, which have no name to be kept by
             return self.gradient(w)
-        hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
-        self.run(
-            lambda work, first, last: corner_pass(
-                self.problem, work, source, memory, w, k, first, last, hinges, losses, corners
-            ),
-            w if source is ORACLE else None,
-        )
-        vector = self.summed(lambda work, first, last, own: add_corners(self.problem, work, corners, first, last, own))
+        problem, hinges, losses = self.problem, np.empty(self.n), np.empty(self.n)
+        corners = new_labelings(problem, 1)
+
+        def on_shares(work: Any, shares: Iterator[Share]) -> None:
+            taken = []
+            for share in shares:
+                corner_pass(problem, work, source, memory, w, k, share.first, share.last, hinges, losses, corners)
+                taken.append(share)
+            for share in taken:
+                add_corners(problem, work, corners, share.first, share.last, share.vector())
+
+        vector = self.summed(on_shares, w if source is ORACLE else None)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_corners(self) -> None:
@@ -237,9 +251,12 @@ class Passes:
     def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
         """The same where corners are expectations, which take long to add, or more to keep."""
         hinges, losses = np.empty(self.n), np.empty(self.n)
-        vector = self.summed(
-            lambda work, first, last, own: gradient_pass(self.problem, work, w, first, last, hinges, losses, own)
-        )
+
+        def on_shares(work: Any, shares: Iterator[Share]) -> None:
+            for share in shares:
+                gradient_pass(self.problem, work, w, share.first, share.last, hinges, losses, share.vector())
+
+        vector = self.summed(on_shares)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
 
     def prepare_gradient(self) -> None:

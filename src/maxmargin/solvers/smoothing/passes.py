@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from ...structures.verbs import (
     with_all_room,
 )
 from ..objective import DualPoint
-from ..passes import Passes
+from ..passes import Passes, Share
 
 HINGE, VALUE, MEAN, INEXACT = range(4)  # rows of what a pass finds of all blocks
 
@@ -116,11 +117,13 @@ def arrive(passes: Passes, smoothing: Any, snapshot: Snapshot, w: np.ndarray) ->
 def _pass(passes: Passes, smoothing: Any, mode: Any, snapshot: Snapshot, w: np.ndarray) -> Seen:
     problem, seen = passes.problem, np.empty((4, passes.n))
 
-    def on_range(work: Any, first: int, last: int, own: np.ndarray) -> None:
+    def on_shares(work: Any, shares: Iterator[Share]) -> None:
         into = ToExpectation(new_smoothed(problem, smoothing))
-        smoothed_pass(problem, smoothing, mode, into, snapshot.blocks, work, w, first, last, own, seen)
+        for share in shares:
+            first, last, vector = share.first, share.last, share.vector()
+            smoothed_pass(problem, smoothing, mode, into, snapshot.blocks, work, w, first, last, vector, seen)
 
-    vector, weight = snapshot.vector + passes.summed(on_range), problem.weight
+    vector, weight = snapshot.vector + passes.summed(on_shares), problem.weight
     # sum_i c_i E_u H_i = b'alpha - <w, lam A alpha>
     loss = dot(weight, seen[MEAN]) + float(inner(problem, w, vector))
     return Seen(seen[HINGE], dot(weight, seen[VALUE]), DualPoint(vector, loss), float(np.mean(seen[INEXACT])))
