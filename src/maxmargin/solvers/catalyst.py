@@ -19,8 +19,11 @@ from .._sums import mix_into, mixed
 from .box import clip_all
 from .objective import DualPoint, DualValue, Objective
 
-LOOKS = 4  # a pass, about: when iterates join the average and accuracy is judged
-MANY_WEIGHTS = 1000  # a sample: to add them up at every look would take longer than the steps between, so one has to do
+PARTS = 4  # of a pass, about: a problem ends after some of them
+MANY_WEIGHTS = 1000  # a sample: to sweep over them takes so long that problems end with passes alone
+# With so few, iterates join the average after each part: that saves a hundredth of the passes, and costs nothing. Else
+# after each pass, as with several threads, which would have to meet for it.
+FEW_WEIGHTS = 10
 FIRST, SHORTEST, LONGEST = 1.0, 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05
 WEAKEST = 0.1  # kappa / lam
@@ -168,11 +171,13 @@ class ProximalSequence:
 
     averages_itself = True
 
-    def __init__(self, settings: Catalyst, averages: bool, n: int, dimension: int):
+    def __init__(self, settings: Catalyst, averages: bool, n: int, dimension: int, seldom: bool = False):
         self.settings, self.averages = settings, averages
         self.passes = FIRST if settings.inner is None else float(settings.inner)
-        self.stride = max(1, n // LOOKS) if dimension <= MANY_WEIGHTS * n else n
-        self.looks_of_a_pass = round(n / self.stride)
+        self.part = max(1, n // PARTS) if dimension <= MANY_WEIGHTS * n else n  # steps
+        self.parts_of_a_pass = round(n / self.part)
+        # parts between two looks, when iterates join the average and accuracy is judged
+        self.between = self.parts_of_a_pass if seldom or dimension > FEW_WEIGHTS * n else 1
         self.newest = 1.0  # its weight in the mixture over the one theory gives, smoothed
         self.mass = 0.0  # of the average
         self.gap, self.problems, self.restarts = np.inf, 0, 0
@@ -186,7 +191,7 @@ class ProximalSequence:
         self.pose(steps)
 
     def pose(self, steps: int) -> None:
-        self.begun, self.looks = steps, 0
+        self.begun, self.seen = steps, 0  # parts of passes, at the last look
 
     @property
     def lam(self) -> float:
@@ -215,19 +220,28 @@ class ProximalSequence:
         """The dual point whose weights, before truncation, are v."""
         return DualPoint(mixed(self.lam, v, -self.sequence.kappa, self.sequence.centre), loss)
 
+    @property
+    def wanted(self) -> int:
+        """Parts of passes that the problem gets."""
+        return max(1, round(self.passes * self.parts_of_a_pass))
+
+    @property
+    def next_look(self) -> int:
+        """Parts of passes until then; one comes with the end of the problem."""
+        return max(1, min(self.between - self.seen % self.between, self.wanted - self.seen))
+
     def steps_to_look(self, steps: int) -> float:
-        return self.begun + (self.looks + 1) * self.stride - steps
+        return self.begun + (self.seen + self.next_look) * self.part - steps
 
     def is_solved(self, objective: Objective, w: np.ndarray, gap: float) -> bool:
         """Whether the proximal problem is, with its gap as far as it is known; and w joins the average."""
-        self.looks += 1
-        wanted = max(1, round(self.passes * self.looks_of_a_pass))
         if self.averages:
-            fresh = 1.0 - (1.0 - self.sequence.alpha) ** (1.0 / wanted)
+            fresh = 1.0 - (1.0 - self.sequence.alpha) ** (self.next_look / self.wanted)
             mix_into(self.total, 1.0 - fresh, self.total, fresh, w)
             self.mass = (1.0 - fresh) * self.mass + fresh
-        a_pass_ends = self.looks % self.looks_of_a_pass == 0
-        return self.looks >= wanted or (a_pass_ends and gap <= self.goal(objective, w))
+        self.seen += self.next_look
+        a_pass_ends = self.seen % self.parts_of_a_pass == 0
+        return self.seen >= self.wanted or (a_pass_ends and gap <= self.goal(objective, w))
 
     def goal(self, objective: Objective, w: np.ndarray) -> float:
         """The gap at which theory takes a proximal problem for solved."""  # pillutla18, (26) and Cor. 17

@@ -22,9 +22,14 @@ def problems_for(
     point: DualPoint,
     find_curvature: Callable[[], float],
     steps: int,
+    *,
     whole: bool = False,
+    seldom: bool = False,
 ) -> Any:
-    """What the steps of a solver are to work on, from a dual point on; `whole`: its vectors have all weights."""
+    """What the steps of a solver are to work on, from a dual point on.
+
+    `whole`: its vectors have all weights. `seldom`: steps are not to be stopped but where a pass or a problem ends.
+    """
     lam = objective.lam
     if settings is None:
         return OneProblem(lam, settings, steps)
@@ -38,6 +43,6 @@ def problems_for(
     n, n_weights = len(objective.problem.weight), len(point.vector)
     few = n_weights > MANY_WEIGHTS * n and not whole and allows_few(objective)
     kind = FewWeights if few else ProximalSequence
-    sequence = kind(settings, averages, n, n_weights)
+    sequence = kind(settings, averages, n, n_weights, seldom)
     sequence.begin(objective, kappa, highest, point, steps)
     return sequence

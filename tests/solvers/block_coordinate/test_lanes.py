@@ -71,7 +71,7 @@ def solve(solver, problem, n_jobs, **options):
 
 @pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 def test_threads_find_the_same_optimum_and_again_the_same(solver):
-    problem = chains()
+    problem = chains(240)  # some rounds a pass, where there are hundreds in use
     one, two, again = (solve(solver, problem, j) for j in (1, 2, 2))
     assert np.array_equal(two.w, again.w) and np.array_equal(two.history["gap"], again.history["gap"])
     assert two.gap >= 0.0
@@ -173,7 +173,20 @@ def test_rounds_become_shorter_where_gains_do_not_add_up():
     assert Rhythm(1).after(-1.0, 1.0).steps == 0  # no rounds any more
     assert Rhythm(4).after(0.95, 1.0).steps == 8
     assert rhythm.after(0.8, 1.0) == Rhythm(8, 2)
-    assert not rhythm.after(0.8, 1.0).is_due
+
+
+def test_rounds_are_judged_ever_more_seldom_after_ever_longer_takes():
+    rhythm, judged = Rhythm(), []
+    for take in range(200):
+        if rhythm.is_due:
+            judged.append(take)
+            rhythm = rhythm.after(0.8, 1.0)
+        else:
+            rhythm = rhythm.later()
+        assert rhythm.parts <= lanes.PARTS_OF_A_PASS
+    takes = np.diff(judged)
+    assert takes[0] == 1 and np.all(np.diff(takes) >= 0) and takes[-1] * rhythm.parts == lanes.LONGEST_PAUSE
+    assert rhythm.after(0.5, 1.0).parts == 1  # something is wrong: look soon
 
 
 def test_samples_that_are_all_alike_end_where_one_thread_ends():

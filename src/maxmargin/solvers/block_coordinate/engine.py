@@ -33,7 +33,6 @@ from .lanes import Lanes, Rhythm, lanes_for
 from .loop import Run, block_steps
 
 CURVATURE_BLOCKS = 100
-MOST_STEPS = 50_000  # of several threads until somebody looks at the clock and at Ctrl-C
 
 # An estimated primal value may lie below the dual one by rounding, relative to it.
 ROUNDING = 1e-12
@@ -81,7 +80,7 @@ class BlockEngine(Engine):
     @property
     def chunk(self) -> int:
         """With several threads, all begin anew with the same weights after so many steps: not when a clock says."""
-        return super().chunk if self.lanes is None else min(self.n, MOST_STEPS)
+        return super().chunk if self.lanes is None else self.lanes.most_steps
 
     def begin(self) -> None:
         self.blocks = new_blocks(self.problem)
@@ -108,9 +107,8 @@ class BlockEngine(Engine):
 
     def new_outer(self, point: DualPoint) -> None:
         """What the steps work on, from a dual point on; its weights there are set."""
-        self.outer = problems_for(
-            self.parts.acceleration, self.parts.averages, self.objective, point, self.curvature, self.steps
-        )
+        posed = self.parts.acceleration, self.parts.averages, self.objective, point, self.curvature, self.steps
+        self.outer = problems_for(*posed, seldom=self.lanes is not None)
         self.w, self.box = self.outer.weights(self.objective, self.outer.known(point))
 
     def place_again(self, point: DualPoint) -> None:
@@ -208,7 +206,7 @@ class BlockEngine(Engine):
         end = self.steps + min(n_steps, self.chunk)
         self.lanes.agree = False  # as in a run that was kept here and goes on
         while self.steps < end:
-            self.take_some(min(end - self.steps, self.lanes.stride))
+            self.take_some(min(end - self.steps, self.lanes.steps_of(self.rhythm)))
 
     def take_some(self, n_steps: int) -> None:
         """Take at most so many steps, and look where they led."""
@@ -249,7 +247,7 @@ class BlockEngine(Engine):
         """Steps on several threads, whose rounds are judged now and then."""
         if not self.rhythm.is_due:
             lanes.take(self, n_steps, unseen)
-            self.rhythm = self.rhythm._replace(since=self.rhythm.since + 1)
+            self.rhythm = self.rhythm.later()
             return
         before = self.dual_here()
         lanes.take(self, n_steps, unseen)

@@ -33,13 +33,14 @@ from .loop import visit
 FEWEST = 256  # blocks of a thread: with fewer of them, a round is too much of a pass
 NEIGHBOURS = 64  # blocks in a row that a thread has: what they have lies together, and is fetched together
 PARTS_OF_A_PASS = 4
+MOST_STEPS = 50_000  # until somebody looks at the clock and at Ctrl-C
 ROUND = 10  # steps of a thread: about as many as cost no passes, and enough that meetings cost little
 SIDES = 4  # rounds that are remembered: one is written, one read, and a thread may be a round ahead or behind
 ROOM = 4096  # changes of a round, at first
 
 # Of what the steps of all threads counted, the dual should have gained so much; below, rounds become shorter.
 POOR, RICH = 0.7, 0.9
-LONGEST_PAUSE = 16  # takes
+LONGEST_PAUSE = 16  # parts of a pass
 
 
 class Changes(NamedTuple):
@@ -134,15 +135,24 @@ def take_rounds(problem, run, lane, changes, bounds, at, r, copies, done):
 
 
 class Rhythm(NamedTuple):
-    """How long rounds are, and when that is judged again."""
+    """How long rounds are, and when that is judged again: ever more seldom, in ever longer takes."""
 
     steps: int = ROUND  # of a thread in a round; 0: there are no rounds, since nothing that threads find adds up
-    pause: int = 1  # takes between two judgements
-    since: int = 0  # takes since the last one
+    pause: int = 1  # parts of a pass between two judgements
+    since: int = 0  # parts of a pass since the last one
+
+    @property
+    def parts(self) -> int:
+        """Of a pass, that the next take has."""
+        return min(self.pause, PARTS_OF_A_PASS)
 
     @property
     def is_due(self) -> bool:
-        return self.since + 1 >= self.pause
+        return self.since + self.parts >= self.pause
+
+    def later(self) -> Rhythm:
+        """After a take that was not judged."""
+        return self._replace(since=self.since + self.parts)
 
     def after(self, gained: float, counted: float) -> Rhythm:
         """When the dual gained so much where its steps counted so much."""
@@ -173,9 +183,9 @@ class Lanes:
             self.place[own] = np.arange(len(own))
         self.trees = [sums_over(np.zeros(len(own))) for own in self.own]
         self.mean_size = float(np.mean(self.sizes))
-        self.stride = max(1, len(self.sizes) // PARTS_OF_A_PASS)
-        self.when, self.order = np.zeros((2, n_lanes, self.stride), np.int64)
-        self.uniforms, self.n_first = np.zeros((n_lanes, self.stride)), np.zeros((n_lanes, 1), np.int64)
+        self.most_steps = min(n, MOST_STEPS)
+        self.when, self.order = np.zeros((2, n_lanes, self.most_steps), np.int64)
+        self.uniforms, self.n_first = np.zeros((n_lanes, self.most_steps)), np.zeros((n_lanes, 1), np.int64)
         self.works = [new_work(problem) for _ in range(n_lanes - 1)]  # of all but the first
         self.copies = np.empty((0, 0))
         self.tally, self.gains = np.zeros((n_lanes, LINE), np.int64), np.zeros((n_lanes, LINE))
@@ -184,6 +194,10 @@ class Lanes:
         self.numbers: tuple[float, ...] = ()
         self.references: Any = None
         self.agree = False  # whether all have the weights of the first, but for rounding
+
+    def steps_of(self, rhythm: Rhythm) -> int:
+        """How many steps a take has, at most."""
+        return max(1, min(self.most_steps, len(self.sizes) * rhythm.parts // PARTS_OF_A_PASS))
 
     def prepare(self, engine: Any) -> None:
         """Compile or load what the threads need."""
