@@ -14,6 +14,8 @@ from .._sums import dot
 # Below this share of non-zeros a dense matrix is walked faster as a sparse one.
 SPARSE_BELOW = 0.4
 
+TELLING = 1000  # entries that tell, as a rule, whether all may be the same
+
 ROWS_AT_ONCE = 4096  # while a dense matrix becomes a sparse one, which needs some memory a non-zero
 
 
@@ -24,7 +26,8 @@ class DenseRows(NamedTuple):
 class SparseRows(NamedTuple):
     indptr: np.ndarray  # (N + 1,) int64
     indices: np.ndarray  # (nnz,) int32
-    data: np.ndarray  # (nnz,) float64
+    data: np.ndarray  # (nnz,) float64; (1,) where all entries are the same, as most features of words are
+    step: int  # from one entry to the next in `data`: 1, or 0 there
 
 
 class CodedRows(NamedTuple):
@@ -59,7 +62,7 @@ def as_rows(matrix: Any) -> Rows:
     if isinstance(matrix, KernelRows):
         return KernelRows(plain(matrix.gram, np.float64))
     if isinstance(matrix, CodedRows):
-        return SparseRows(matrix.indptr, matrix.indices, matrix.data)
+        return sparse_rows(matrix.indptr, matrix.indices, matrix.data)
     if not sparse.issparse(matrix):
         dense = DenseRows(plain(matrix, np.float64))
         return dense if is_dense(matrix) else _compress(dense, np.count_nonzero(matrix, axis=1))
@@ -68,7 +71,20 @@ def as_rows(matrix: Any) -> Rows:
         matrix.sum_duplicates()  # sorts, too: products of rows merge their indices
     if matrix.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"{matrix.shape[1]} features are more than the 2**31 - 1 that indices hold")
-    return SparseRows(plain(matrix.indptr, np.int64), plain(matrix.indices, np.int32), plain(matrix.data, np.float64))
+    return sparse_rows(plain(matrix.indptr, np.int64), plain(matrix.indices, np.int32), plain(matrix.data, np.float64))
+
+
+def sparse_rows(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> SparseRows:
+    """Rows of a CSR matrix. Where its entries are all the same, one is kept: less to bring from memory."""
+    few = values[:TELLING]
+    if len(few) > 0 and np.all(few == few[0]) and np.all(values == few[0]):
+        return SparseRows(indptr, indices, values[:1].copy(), 0)
+    return SparseRows(indptr, indices, values, 1)
+
+
+def values_of(rows: SparseRows) -> np.ndarray:
+    """(nnz,) entries of the matrix."""
+    return rows.data if rows.step else np.full(len(rows.indices), rows.data[0])
 
 
 def is_dense(*matrices: np.ndarray) -> bool:
@@ -106,7 +122,7 @@ def _compress(dense: DenseRows, counts: np.ndarray) -> SparseRows:
         begin, end = indptr[first], indptr[min(first + ROWS_AT_ONCE, n)]
         places = np.flatnonzero(some)
         indices[begin:end], data[begin:end] = places % n_features, some.ravel()[places]
-    return SparseRows(indptr, indices, data)
+    return sparse_rows(indptr, indices, data)
 
 
 @verb
@@ -169,8 +185,8 @@ def stored(rows, offsets):
 
 
 @verb
-def prefetch_row(rows, t):
-    """Row t will be wanted soon."""
+def prefetch_rows(rows, first, last):
+    """Rows `first` to `last` will be wanted soon."""
 
 
 @verb
@@ -218,14 +234,15 @@ def _(rows, t, weights, low, scores):
     p, end = rows.indptr[t], rows.indptr[t + 1]
     while p + 3 < end:  # as above
         f, g, h, i = rows.indices[p], rows.indices[p + 1], rows.indices[p + 2], rows.indices[p + 3]
-        x, y, z, v = rows.data[p], rows.data[p + 1], rows.data[p + 2], rows.data[p + 3]
+        q, step = p * rows.step, rows.step
+        x, y, z, v = rows.data[q], rows.data[q + step], rows.data[q + 2 * step], rows.data[q + 3 * step]
         for k in range(n_labels):
             scores[k] += (x * weights[f, low + k] + y * weights[g, low + k]) + (
                 z * weights[h, low + k] + v * weights[i, low + k]
             )
         p += 4
     while p < end:
-        f, x = rows.indices[p], rows.data[p]
+        f, x = rows.indices[p], rows.data[p * rows.step]
         for k in range(n_labels):
             scores[k] += x * weights[f, low + k]
         p += 1
@@ -243,7 +260,7 @@ def _(rows, t, weights, k):
 def _(rows, t, weights, k):
     total = 0.0
     for p in range(rows.indptr[t], rows.indptr[t + 1]):
-        total += rows.data[p] * weights[rows.indices[p], k]
+        total += rows.data[p * rows.step] * weights[rows.indices[p], k]
     return total
 
 
@@ -260,7 +277,7 @@ def _(rows, t, scale, n_active, active, values, weights):
     for j in range(n_active):
         k, value = active[j], scale * values[j]
         for p in range(rows.indptr[t], rows.indptr[t + 1]):
-            weights[rows.indices[p], k] += value * rows.data[p]
+            weights[rows.indices[p], k] += value * rows.data[p * rows.step]
 
 
 @implements(add_outer_all, DenseRows)
@@ -274,7 +291,7 @@ def _(rows, t, scale, values, weights):
 @implements(add_outer_all, SparseRows)
 def _(rows, t, scale, values, weights):
     for p in range(rows.indptr[t], rows.indptr[t + 1]):
-        f, value = rows.indices[p], scale * rows.data[p]
+        f, value = rows.indices[p], scale * rows.data[p * rows.step]
         for k in range(weights.shape[1]):
             weights[f, k] += value * values[k]
 
@@ -336,17 +353,17 @@ def _(rows, offsets):
     return np.diff(rows.indptr[offsets])
 
 
-@implements(prefetch_row, DenseRows)
-def _(rows, t):
+@implements(prefetch_rows, DenseRows)
+def _(rows, first, last):
     n_features = rows.values.shape[1]
-    prefetch(rows.values, t * n_features, n_features)
+    prefetch(rows.values, first * n_features, (last - first) * n_features)
 
 
-@implements(prefetch_row, SparseRows)
-def _(rows, t):
-    begin, count = rows.indptr[t], rows.indptr[t + 1] - rows.indptr[t]
+@implements(prefetch_rows, SparseRows)
+def _(rows, first, last):
+    begin, count = rows.indptr[first], rows.indptr[last] - rows.indptr[first]
     prefetch(rows.indices, begin, count)
-    prefetch(rows.data, begin, count)
+    prefetch(rows.data, begin * rows.step, count * rows.step)
 
 
 @implements(row_dot, DenseRows)
@@ -366,7 +383,7 @@ def _(rows, t, u):
     while p < p_end and q < q_end:
         f, g = rows.indices[p], rows.indices[q]
         if f == g:
-            total += rows.data[p] * rows.data[q]
+            total += rows.data[p * rows.step] * rows.data[q * rows.step]
         if f <= g:
             p += 1
         if g <= f:
@@ -423,8 +440,8 @@ def _(rows, offsets):
     return np.diff(offsets) * rows.gram.shape[0]
 
 
-@implements(prefetch_row, KernelRows)
-def _(rows, t):
+@implements(prefetch_rows, KernelRows)
+def _(rows, first, last):
     return None  # most blocks do not change, and need no row
 
 
@@ -457,7 +474,7 @@ def _(rows):
 @implements(squared_norms, SparseRows)
 def _(rows):
     width = int(rows.indices.max(initial=0)) + 1
-    squares = sparse.csr_array((rows.data**2, rows.indices, rows.indptr), (len(rows.indptr) - 1, width))
+    squares = sparse.csr_array((values_of(rows) ** 2, rows.indices, rows.indptr), (len(rows.indptr) - 1, width))
     return squares @ np.ones(width)
 
 

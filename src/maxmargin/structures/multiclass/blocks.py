@@ -8,7 +8,7 @@ from ..._compile import helper, implements
 from ..._prefetch import prefetch
 from ...inference.vectors import largest_of
 from ..directions import Measured, list_change, list_difference, list_pair, plus
-from ..rows import add_outer, add_scores, list_sample_ranges, most_ranges, prefetch_row
+from ..rows import add_outer, add_scores, list_sample_ranges, most_ranges, prefetch_rows
 from ..verbs import (
     accumulate,
     add_block,
@@ -57,7 +57,7 @@ def _(problem, work, w, i):
 @implements(announce, MulticlassProblem)
 def _(problem, blocks, i):
     n_labels = problem.cost.shape[0]
-    prefetch_row(problem.rows, i)
+    prefetch_rows(problem.rows, i, i + 1)
     prefetch(blocks.node, i * n_labels, n_labels)
     for array in (problem.weight, problem.squared_norm, blocks.loss):
         prefetch(array, i, 1)

@@ -20,7 +20,7 @@ from ..pairwise import make_chains, make_pairwise_problem
 from ..pairwise.layout import PairwiseProblem, gram_pairs, pairwise_work
 from ..pairwise.links import link_width, n_link_rows
 from ..pools import starts_of
-from ..rows import DenseRows, SparseRows
+from ..rows import DenseRows, SparseRows, sparse_rows
 from ..verbs import dimension, new_work, offers
 from .sequences import StoredSequences, even_ranges
 
@@ -108,7 +108,7 @@ class StoredChains:
         runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(places, cuts)]
         if samples.is_sparse:
             data, indices, indptr = samples.csr(*runs)
-            rows: Any = SparseRows(indptr, indices, data)
+            rows: Any = sparse_rows(indptr, indices, data)
         else:
             rows = DenseRows(samples.rows(*runs))
         made = make_pairwise_problem(

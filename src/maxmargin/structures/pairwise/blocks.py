@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from ..._compile import helper, implements
+from ..._prefetch import prefetch
 from ...inference.verbs import find_best
 from ..directions import list_difference, list_pair
 from ..lines import find_potentials_on, write_weights
+from ..rows import prefetch_rows
 from ..verbs import (
     accumulate,
     add_block,
     add_corner,
+    announce,
     block_value,
     corner_loss,
     find_corner,
@@ -21,6 +24,7 @@ from .links import (
     accumulate_links,
     add_difference,
     add_marginals,
+    announce_links,
     link_scores,
     link_width,
     list_link_ranges,
@@ -29,6 +33,8 @@ from .links import (
     score_marginals,
 )
 from .sites import score_sites, score_sites_on, site_weights, spread
+
+SITES_AHEAD = 64  # of a long sample the first ones have to do: more would leave the cache before they are wanted
 
 
 @implements(find_potentials_with, PairwiseProblem)
@@ -63,6 +69,16 @@ def _(problem, line, work, i, share, emphasis):
     prepare_links(links, work, link_weights(links, sites, n_labels, line.w), i)
 
 
+@implements(announce, PairwiseProblem)
+def _(problem, blocks, i):
+    begin, end, n_labels = problem.sites.offsets[i], problem.sites.offsets[i + 1], problem.cost.shape[0]
+    end = min(end, begin + SITES_AHEAD)
+    prefetch(problem.labels, begin, end - begin)
+    prefetch_rows(problem.sites.rows, begin, end)
+    prefetch(blocks.node, begin * n_labels, (end - begin) * n_labels)
+    announce_links(blocks.links, i)
+
+
 @implements(find_corner, PairwiseProblem)
 def _(problem, work, w, i):
     sites, n_labels = problem.sites, problem.cost.shape[0]
@@ -92,8 +108,12 @@ def _(problem, blocks, work, w, i):
     begin, end = problem.sites.offsets[i], problem.sites.offsets[i + 1]
     total = 0.0
     for t in range(begin, end):
-        for k in range(n_labels):
-            total += work.node[t - begin, k] * blocks.node[t, k]
+        truth = problem.labels[t]
+        if blocks.node[t, truth] == 1.0:  # most sites, of which the others need not come from memory
+            total += work.node[t - begin, truth]
+        else:
+            for k in range(n_labels):
+                total += work.node[t - begin, k] * blocks.node[t, k]
     of_links = link_weights(problem.links, problem.sites, n_labels, w)
     return total + score_marginals(blocks.links, problem.links, work, of_links, i)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._compile import helper, implements
+from ..._compile import helper, implements, kernel
 from ...inference.verbs import argmax_work
 from ..rows import stored
 from ..verbs import (
@@ -61,14 +61,20 @@ def _(problem, capacity):
     return Labelings(codes, capacity)
 
 
+@kernel
+def copy_slots(offsets, filled, codes, capacity, larger, wider):
+    """Copy the slots of all blocks that are in use to where there are more of them a block."""
+    for i in range(filled.shape[0]):
+        source, target = offsets[i] * capacity, offsets[i] * wider
+        for p in range(filled[i] * (offsets[i + 1] - offsets[i])):
+            larger[target + p] = codes[source + p]
+
+
 @implements(enlarged, PairwiseProblem)
 def _(problem, labelings, filled, capacity):
     larger = np.zeros(len(problem.labels) * capacity, np.int32)
-    begins, lengths = problem.sites.offsets[:-1].tolist(), np.diff(problem.sites.offsets)
-    for begin, size in zip(begins, (filled * lengths).tolist(), strict=True):
-        source, target = begin * labelings.capacity, begin * capacity
-        # pages of slots never used need not become resident
-        larger[target : target + size] = labelings.codes[source : source + size]
+    # pages of slots never used need not become resident
+    copy_slots(problem.sites.offsets, filled, labelings.codes, labelings.capacity, larger, capacity)
     return Labelings(larger, capacity)
 
 

@@ -49,6 +49,16 @@ def new_kept(links, n, n_labels):
 
 
 @verb
+def announce_links(kept, i):
+    """Those of block i will be wanted soon."""
+
+
+@implements(announce_links, object)
+def _(kept, i):
+    return None
+
+
+@verb
 def n_kept(links, sites, n_labels):
     """How many marginals there are then, with all mass on the true labels."""
 

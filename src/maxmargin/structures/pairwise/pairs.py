@@ -12,12 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements
+from ..._prefetch import prefetch
 from ...inference.verbs import change_flat_score
 from ..directions import BetweenCorners, ToCorner, plus
 from ..pools import places_of
 from .links import (
     accumulate_links,
     add_marginals,
+    announce_links,
     ends_of,
     head,
     link_norm,
@@ -127,6 +129,12 @@ def _(kept, samples, tails, heads, masses):
         room=count,
     )
     return _grown(tight, count)
+
+
+@implements(announce_links, Pairs)
+def _(kept, i):
+    prefetch(kept.pair, kept.first[i], kept.filled[i])
+    prefetch(kept.mass, kept.first[i], kept.filled[i])
 
 
 @helper

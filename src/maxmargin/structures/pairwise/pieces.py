@@ -17,7 +17,7 @@ import numpy as np
 from ..._compile import implements, kernel
 from ...inference import ChainPlan, SparseChainPlan
 from ...inference.verbs import find_max_marginals
-from ..rows import Rows, SparseRows, as_sparse, has_features
+from ..rows import Rows, as_sparse, has_features, sparse_rows, values_of
 from ..verbs import dimension, find_potentials, new_labelings, new_totals
 from .alike import table
 from .labelings import Labelings
@@ -94,10 +94,10 @@ def rows_with_ends(sites: Sites) -> Rows:
     numbers = np.repeat([sites.first_row, sites.last_row], len(sites.offsets) - 1)
     behind = rows.indptr[ends + 1]  # their numbers are the largest, so that indices stay sorted
     more = np.bincount(ends + 1, minlength=len(rows.indptr))
-    return SparseRows(
+    return sparse_rows(
         rows.indptr + np.cumsum(more),
         np.insert(rows.indices, behind, numbers.astype(rows.indices.dtype)),
-        np.insert(rows.data, behind, 1.0),
+        np.insert(values_of(rows), behind, 1.0),
     )
 
 
