@@ -180,6 +180,8 @@ def same_bounds(box: Any, other: Any) -> bool:
 
 def make_box(lower: Any, upper: Any, positive: Any, d: int) -> Any:
     """Bounds from `lower` and `upper` (numbers or arrays) and the indices, mask or slice `positive`."""
+    if lower is None and upper is None and positive is None:
+        return NoBox()
     low, high = np.full(d, -np.inf), np.full(d, np.inf)
     for name, bound, target in (("lower", lower, low), ("upper", upper, high)):
         if bound is not None:

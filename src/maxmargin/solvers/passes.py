@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compile import kernel, runs_compiled
+from .._compile import kernel, referred, runs_compiled
 from .._parameters import count_threads
 from .._sums import ShareSums, dot
-from .._threads import equal_shares, on_ranges
+from .._threads import equal_shares, on_ranges, sweeping_on
 from ..structures.changes import sizes_of_blocks
 from ..structures.crew import ask_ahead
 from ..structures.directions import ToCorner
@@ -123,13 +123,17 @@ class Passes:
     """Exact passes over all blocks of a problem, on several threads where the kernels are compiled."""
 
     def __init__(self, problem: Any, n_jobs: int | None):
-        self.problem = problem
+        self.take_up(problem)
         self.n, self.dimension = n_blocks(problem), dimension(problem)
         self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
         self.sizes = sizes_of_blocks(problem)  # ranges that take as long; in sites, where there are any
+        self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
+
+    def take_up(self, problem: Any) -> None:
+        """These samples, which may have more outputs than before."""
+        self.problem, self.given = problem, referred(problem)
         self.scratch = new_work(problem)
         self.followed: np.ndarray | None = None  # weights that the scratch knows
-        self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
 
     @property
     def work(self) -> Any:
@@ -153,7 +157,7 @@ class Passes:
         self.followed = None
 
     def run(self, on_range: Callable[[Any, int, int], Any], asked_at: np.ndarray | None = None) -> None:
-        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each.
+        """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each: work for kernels.
 
         Oracles in plain Python that will be asked at these weights may be asked ahead.
         """
@@ -163,7 +167,7 @@ class Passes:
             work = self.work if self.n_threads == 1 else new_work(self.problem)
             if asked_at is not None:
                 ask_ahead(self.problem, work, asked_at, np.arange(first, last))
-            on_range(work, first, last)
+            on_range(referred(work), first, last)
 
         on_ranges(self.n, self.n_threads, with_work, self.sizes)
 
@@ -189,11 +193,12 @@ class Passes:
         # whatever thread is free takes the next one
         shares = iter([Share(*ends, partial(sums.begin, k)) for k, ends in enumerate(pairwise(bounds))])
         self.run(lambda work, *_: on_shares(work, shares), asked_at)
-        return sums.total()
+        with sweeping_on(self.n_threads):
+            return sums.total()
 
     def hinges(self, w: np.ndarray) -> np.ndarray:
         found = np.empty(self.n)
-        self.run(lambda work, first, last: hinge_pass(self.problem, work, w, first, last, found), w)
+        self.run(lambda work, first, last: hinge_pass(self.given, work, w, first, last, found), w)
         return found
 
     def gaps(self, blocks: Any, w: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -201,7 +206,7 @@ class Passes:
         hinges, no_norms, order = np.empty(self.n), np.empty(0), np.arange(self.n)
         self.run(
             lambda work, first, last: gap_pass(
-                self.problem, blocks, work, TO_CORNER, w, order, first, last, hinges, gaps, no_norms
+                self.given, blocks, work, TO_CORNER, w, order, first, last, hinges, gaps, no_norms
             ),
             w,
         )
@@ -226,16 +231,16 @@ class Passes:
         """
         if Need.LOG_LOSS in offers(self.problem):  # expectations, which have no name to be kept by
             return self.gradient(w)
-        problem, hinges, losses = self.problem, np.empty(self.n), np.empty(self.n)
-        corners = new_labelings(problem, 1)
+        hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
+        problem, kept = self.given, referred(corners)
 
         def on_shares(work: Any, shares: Iterator[Share]) -> None:
             taken = []
             for share in shares:
-                corner_pass(problem, work, source, memory, w, k, share.first, share.last, hinges, losses, corners)
+                corner_pass(problem, work, source, memory, w, k, share.first, share.last, hinges, losses, kept)
                 taken.append(share)
             for share in taken:
-                add_corners(problem, work, corners, share.first, share.last, share.vector())
+                add_corners(problem, work, kept, share.first, share.last, share.vector())
 
         vector = self.summed(on_shares, w if source is ORACLE else None)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
@@ -254,7 +259,7 @@ class Passes:
 
         def on_shares(work: Any, shares: Iterator[Share]) -> None:
             for share in shares:
-                gradient_pass(self.problem, work, w, share.first, share.last, hinges, losses, share.vector())
+                gradient_pass(self.given, work, w, share.first, share.last, hinges, losses, share.vector())
 
         vector = self.summed(on_shares)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...structures.crew import ask_ahead
 from ...structures.listed import ListedProblem, Listing, extended
-from ...structures.verbs import find_potentials, new_work, truth_value
+from ...structures.verbs import find_potentials, truth_value
 from ..engine import Engine, State
 from ..objective import Certified, DualPoint
 from ..parts.memory import find_in, renumbered
@@ -65,8 +65,8 @@ class ListedEngine(BlockEngine):
 
     def take_up(self, problem: ListedProblem) -> None:
         """Go on with more outputs: masses stay, gaps are those of the new problem."""
-        self.problem = self.passes.problem = problem
-        self.passes.scratch = new_work(problem)
+        self.problem = problem
+        self.passes.take_up(problem)
         self.objective = replace(self.objective, problem=problem)
         self.blocks = extended(problem, self.blocks)
         self.averaging = self.new_averaging()

@@ -121,7 +121,7 @@ def _pass(passes: Passes, smoothing: Any, mode: Any, snapshot: Snapshot, w: np.n
         into = ToExpectation(new_smoothed(problem, smoothing))
         for share in shares:
             first, last, vector = share.first, share.last, share.vector()
-            smoothed_pass(problem, smoothing, mode, into, snapshot.blocks, work, w, first, last, vector, seen)
+            smoothed_pass(passes.given, smoothing, mode, into, snapshot.blocks, work, w, first, last, vector, seen)
 
     vector, weight = snapshot.vector + passes.summed(on_shares), problem.weight
     # sum_i c_i E_u H_i = b'alpha - <w, lam A alpha>
