@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from maxmargin._sums import CHUNK, ShareSums, dot, mix_into, mixed, way_products
+from maxmargin._sums import CHUNK, RunningSum, ShareSums, dot, mix_into, mixed, way_products
 
 SIZES = [0, 1, 5, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7]
 
@@ -34,6 +34,23 @@ def test_mixtures(size):
     assert mixed(0.3, u, -2.0, v) == pytest.approx(expected, abs=1e-14)
     mix_into(u, 0.3, u, -2.0, v)
     assert u == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("size", [1, 5, CHUNK + 3])
+@pytest.mark.parametrize("n_shares", [1, 2, 5])
+def test_running_sums_are_those_of_shares(size, n_shares):
+    given = 10.0 ** np.random.default_rng(size).uniform(-8, 8, (n_shares, size))
+    shared, running = ShareSums(n_shares, size), RunningSum(size)
+    for _ in range(2):
+        for sums in (shared, running):
+            for k in range(n_shares):
+                vector = sums.begin(k)
+                assert not vector.any()
+                vector += given[k]
+        found, expected = running.total(), shared.total()
+        assert np.array_equal(found, expected)
+        given *= 2.0
+    assert np.array_equal(found, expected)  # nobody writes to it any more
 
 
 @pytest.mark.parametrize("size", [1, 5, CHUNK + 3])

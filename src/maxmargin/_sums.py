@@ -100,3 +100,29 @@ class ShareSums:
         total = np.empty(self.vectors.shape[1])
         sweep(len(total), len(self.vectors), lambda first, last: sum_rows(self.vectors, total, first, last))
         return total
+
+
+class RunningSum:
+    """The same sum where one thread fills the vectors, one after the other: it needs no more than one."""
+
+    def __init__(self, size: int):
+        self.own, self.sum, self.next = np.empty(size), np.empty(0), 0
+
+    def begin(self, k: int) -> np.ndarray:
+        """Zeros, to be filled with share k, the next one."""
+        self.add(k)
+        self.own[:] = 0.0
+        self.next = k + 1
+        return self.own
+
+    def add(self, k: int) -> None:
+        """Add share k - 1, if there is one."""
+        if k == 1:
+            self.sum = self.own.copy()
+        if k > 1:
+            mix_into(self.sum, 1.0, self.sum, 1.0, self.own)
+
+    def total(self) -> np.ndarray:
+        """The sum over all shares."""
+        self.add(self.next)
+        return self.sum

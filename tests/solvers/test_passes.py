@@ -1,5 +1,8 @@
 """Sums over all samples have the same bits for any number of threads."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -74,6 +77,48 @@ def test_shares_change_sums_by_rounding_alone(make, monkeypatch):
     whole = sums(problem, 1)
     for mine, theirs in zip(shared, whole, strict=True):
         assert all(a == pytest.approx(b, abs=1e-12) for a, b in zip(mine, theirs, strict=True))
+
+
+@each_problem
+def test_corners_within_ranges_of_weights_are_the_same(make, monkeypatch):
+    problem, w = make(), np.random.default_rng(2).normal(size=Passes(make(), 1).dimension)
+    (hinges, shared), _ = Passes(problem, 1).corners(w), monkeypatch.setattr(passes, "BEYOND_A_CACHE", 1)
+    found = [Passes(problem, n_jobs).corners(w) for n_jobs in (1, 2, 3)]
+    for its_hinges, (vector, loss) in found:
+        assert np.array_equal(its_hinges, hinges) and loss == shared.loss
+        assert np.array_equal(vector, found[0][1].vector)  # the same bits for any number of threads
+        assert vector == pytest.approx(shared.vector, abs=1e-12)
+
+
+def few_features(matrix, **extras):
+    offsets = np.arange(len(matrix) + 1)
+    return make_chain_problem(sparse.csr_matrix(matrix), offsets, np.arange(len(matrix)) % 3, 3, **extras)
+
+
+@pytest.mark.parametrize("extras", [{}, {"intercept": False, "boundary": False}], ids=["with", "without"])
+@pytest.mark.parametrize(
+    "matrix", [np.eye(6)[:, [0, 5, 5, 5]], np.ones((6, 1)), np.zeros((6, 2)), np.zeros((6, 0))], ids=str
+)
+def test_ranges_of_few_features(matrix, extras, monkeypatch):
+    problem = few_features(matrix, **extras)
+    w = np.random.default_rng(2).normal(size=Passes(problem, 1).dimension)
+    expected = Passes(problem, 1).corners(w)[1].vector
+    monkeypatch.setattr(passes, "BEYOND_A_CACHE", 0)
+    first = Passes(problem, 1).corners(w)[1].vector
+    assert first == pytest.approx(expected, abs=1e-12)
+    for n_jobs in (2, 3, 8, 16):
+        found = Passes(problem, n_jobs)
+        assert found.weight_ranges[0] == 0 and found.weight_ranges[-1] == problem.sites.n_rows
+        assert np.array_equal(found.corners(w)[1].vector, first)
+
+
+@each_problem
+def test_passes_can_be_pickled_and_copied(make):
+    problem = make()
+    one, w = Passes(problem, 2), np.random.default_rng(2).normal(size=Passes(problem, 1).dimension)
+    before = one.corners(w)[1].vector
+    for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+        assert other.n_threads == 2 and np.array_equal(other.corners(w)[1].vector, before)
 
 
 @each_problem

@@ -21,8 +21,8 @@ from .objective import DualPoint, DualValue, Objective
 
 PARTS = 4  # of a pass, about: a problem ends after some of them
 MANY_WEIGHTS = 1000  # a sample: to sweep over them takes so long that problems end with passes alone
-# With so few, iterates join the average after each part: that saves a hundredth of the passes, and costs nothing. Else
-# after each pass, as with several threads, which would have to meet for it.
+# With no more weights a sample than that, iterates join the average after each part of a pass: it saves a fiftieth of
+# the passes, and costs nothing. Else after each pass, as with several threads, which would have to meet for it.
 FEW_WEIGHTS = 10
 FIRST, SHORTEST, LONGEST = 1.0, 2.0, 20.0  # passes of a proximal problem
 LENGTHEN, STIFFEN = 1.1, 1.05

@@ -11,8 +11,8 @@ import numpy as np
 
 from .._compile import kernel, referred, runs_compiled
 from .._parameters import count_threads
-from .._sums import ShareSums, dot
-from .._threads import equal_shares, on_ranges, sweeping_on
+from .._sums import RunningSum, ShareSums, dot
+from .._threads import at_once, equal_shares, on_ranges, sweeping_on
 from ..structures.changes import sizes_of_blocks
 from ..structures.crew import ask_ahead
 from ..structures.directions import ToCorner
@@ -38,6 +38,7 @@ from ..structures.verbs import (
     unit_of_curvature,
     upper_value,
 )
+from ..structures.weight_ranges import add_corner_within, ranges_of_rows
 from .objective import DualPoint
 from .parts.memory import NoMemory, Oracle, find_in
 
@@ -50,6 +51,10 @@ ORACLE, NOTHING, TO_CORNER = Oracle(), NoMemory(), ToCorner()
 # with any data: who asks for a pass sweeps over all weights several times himself. Their number is a multiple of four:
 # of seven shares, two threads would take three and four.
 SITES, WEIGHTS_A_SITE, FEWEST_SHARES, MOST_SHARES = 4096, 64, 4, 64
+
+# Of more weights than a core's own cache holds, threads share one vector, where a structure adds within ranges of them:
+# each has a range, and adds what all samples have there in their order, so that bits are the same here, too.
+BEYOND_A_CACHE = 1 << 18
 
 
 @kernel
@@ -94,6 +99,14 @@ def add_corners(problem, work, corners, first, last, vector):
 
 
 @kernel
+def add_within(problem, work, corners, n, first, last, vector):
+    """The same of all corners, within a range of weight rows."""
+    for i in range(n):
+        take_corner(problem, corners, work, i, 0)
+        add_corner_within(problem, work, i, problem.weight[i], vector, first, last)
+
+
+@kernel
 def gradient_pass(problem, work, w, first, last, hinges, losses, vector):
     """Hinges and the losses of corners s, which need not have a name; ``lam A s`` is added to `vector`."""
     for i in range(first, last):
@@ -112,11 +125,11 @@ def weights_pass(problem, blocks, work, n, lam, mass, w):
 
 
 class Share(NamedTuple):
-    """A range of samples, and a vector of zeros for what these add to a sum."""
+    """A range of samples, and how to begin the vector of what these add to a sum."""
 
     first: int
     last: int
-    vector: Callable[[], np.ndarray]
+    new_vector: Callable[[], np.ndarray]
 
 
 class Passes:
@@ -129,9 +142,12 @@ class Passes:
         self.sizes = sizes_of_blocks(problem)  # ranges that take as long; in sites, where there are any
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
 
+    def __reduce__(self) -> Any:
+        return Passes, (self.problem, self.n_threads)  # the rest is scratch, or of this process
+
     def take_up(self, problem: Any) -> None:
         """These samples, which may have more outputs than before."""
-        self.problem, self.given = problem, referred(problem)
+        self.problem, self.given = problem, referred(problem)  # as verbs and as kernels take it
         self.scratch = new_work(problem)
         self.followed: np.ndarray | None = None  # weights that the scratch knows
 
@@ -156,6 +172,11 @@ class Passes:
         """The weights that the scratch knows are others now."""
         self.followed = None
 
+    def own_work(self) -> Any:
+        """Scratch for the thread at work."""
+        # one thread needs no second scratch, which is K^2 numbers where there are many labels
+        return self.work if self.n_threads == 1 else new_work(self.problem)
+
     def run(self, on_range: Callable[[Any, int, int], Any], asked_at: np.ndarray | None = None) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each: work for kernels.
 
@@ -163,8 +184,7 @@ class Passes:
         """
 
         def with_work(first: int, last: int) -> None:
-            # one thread needs no second scratch, which is K^2 numbers where there are many labels
-            work = self.work if self.n_threads == 1 else new_work(self.problem)
+            work = self.own_work()
             if asked_at is not None:
                 ask_ahead(self.problem, work, asked_at, np.arange(first, last))
             on_range(referred(work), first, last)
@@ -179,8 +199,9 @@ class Passes:
         return equal_shares(self.sizes, min(n_shares, self.n))
 
     @cached_property
-    def sums(self) -> ShareSums:
-        return ShareSums(len(self.shares) - 1, self.dimension)
+    def sums(self) -> ShareSums | RunningSum:
+        n_shares = len(self.shares) - 1
+        return RunningSum(self.dimension) if self.n_threads == 1 else ShareSums(n_shares, self.dimension)
 
     def summed(
         self, on_shares: Callable[[Any, Iterator[Share]], Any], asked_at: np.ndarray | None = None
@@ -232,18 +253,40 @@ class Passes:
         if Need.LOG_LOSS in offers(self.problem):  # expectations, which have no name to be kept by
             return self.gradient(w)
         hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
-        problem, kept = self.given, referred(corners)
+        problem, kept, asked_at = self.given, referred(corners), w if source is ORACLE else None
+
+        def find(work: Any, first: int, last: int) -> None:
+            corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, kept)
 
         def on_shares(work: Any, shares: Iterator[Share]) -> None:
             taken = []
             for share in shares:
-                corner_pass(problem, work, source, memory, w, k, share.first, share.last, hinges, losses, kept)
+                find(work, share.first, share.last)
                 taken.append(share)
             for share in taken:
-                add_corners(problem, work, kept, share.first, share.last, share.vector())
+                add_corners(problem, work, kept, share.first, share.last, share.new_vector())
 
-        vector = self.summed(on_shares, w if source is ORACLE else None)
+        if self.weight_ranges is None:
+            vector = self.summed(on_shares, asked_at)
+        else:
+            self.run(find, asked_at)
+            vector = self.added_within(self.weight_ranges, kept)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))
+
+    @cached_property
+    def weight_ranges(self) -> np.ndarray | None:
+        """Bounds of the ranges of weight rows that threads add corners within."""
+        return None if self.dimension < BEYOND_A_CACHE else ranges_of_rows(self.problem, self.n_threads)
+
+    def added_within(self, ranges: np.ndarray, corners: Any) -> np.ndarray:
+        """The sum of corners, one range of weight rows a thread."""
+        vector = np.zeros(self.dimension)
+
+        def add(first: int, last: int) -> None:
+            add_within(self.given, referred(self.own_work()), corners, self.n, first, last, vector)
+
+        at_once([partial(add, first, last) for first, last in pairwise(ranges.tolist())])
+        return vector
 
     def prepare_corners(self) -> None:
         """Compile or load what `corners` from the oracle needs."""
@@ -251,7 +294,10 @@ class Passes:
             return self.prepare_gradient()
         nothing, zero, corners = np.empty(0), np.zeros(self.dimension), new_labelings(self.problem, 1)
         corner_pass(self.problem, self.work, ORACLE, NOTHING, zero, 0, 0, 0, nothing, nothing, corners)
-        add_corners(self.problem, self.work, corners, 0, 0, zero)
+        if self.weight_ranges is None:
+            add_corners(self.problem, self.work, corners, 0, 0, zero)
+        else:
+            add_within(self.problem, self.work, corners, 0, 0, 0, zero)
 
     def gradient(self, w: np.ndarray) -> tuple[np.ndarray, DualPoint]:
         """The same where corners are expectations, which take long to add, or more to keep."""
@@ -259,7 +305,7 @@ class Passes:
 
         def on_shares(work: Any, shares: Iterator[Share]) -> None:
             for share in shares:
-                gradient_pass(self.given, work, w, share.first, share.last, hinges, losses, share.vector())
+                gradient_pass(self.given, work, w, share.first, share.last, hinges, losses, share.new_vector())
 
         vector = self.summed(on_shares)
         return hinges, DualPoint(vector, dot(self.problem.weight, losses))

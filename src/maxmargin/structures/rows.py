@@ -146,6 +146,11 @@ def add_outer(rows, t, scale, n_active, active, values, weights):
 
 
 @verb
+def add_outer_within(rows, t, scale, n_active, active, values, weights, first, last):
+    """As `add_outer`, of the features from `first` to `last` alone."""
+
+
+@verb
 def add_outer_all(rows, t, scale, values, weights):
     """``weights += scale x_t values'``, a value for each label."""
 
@@ -278,6 +283,18 @@ def _(rows, t, scale, n_active, active, values, weights):
         k, value = active[j], scale * values[j]
         for p in range(rows.indptr[t], rows.indptr[t + 1]):
             weights[rows.indices[p], k] += value * rows.data[p * rows.step]
+
+
+@implements(add_outer_within, SparseRows)
+def _(rows, t, scale, n_active, active, values, weights, first, last):
+    p, end = rows.indptr[t], rows.indptr[t + 1]
+    while p < end and rows.indices[p] < first:
+        p += 1
+    while p < end and rows.indices[p] < last:
+        f, value = rows.indices[p], scale * rows.data[p * rows.step]
+        for j in range(n_active):
+            weights[f, active[j]] += value * values[j]
+        p += 1
 
 
 @implements(add_outer_all, DenseRows)

@@ -120,7 +120,7 @@ def _pass(passes: Passes, smoothing: Any, mode: Any, snapshot: Snapshot, w: np.n
     def on_shares(work: Any, shares: Iterator[Share]) -> None:
         into = ToExpectation(new_smoothed(problem, smoothing))
         for share in shares:
-            first, last, vector = share.first, share.last, share.vector()
+            first, last, vector = share.first, share.last, share.new_vector()
             smoothed_pass(passes.given, smoothing, mode, into, snapshot.blocks, work, w, first, last, vector, seen)
 
     vector, weight = snapshot.vector + passes.summed(on_shares), problem.weight

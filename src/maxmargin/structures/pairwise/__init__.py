@@ -1,7 +1,7 @@
 """Labels of sites with links between them: chains, trees, graphs."""
 
 # they register the verbs
-from . import alike, blocks, changes, expectations, featured, labelings, moves, pairs, smoothed, sums
+from . import alike, blocks, changes, expectations, featured, labelings, moves, pairs, ranges, smoothed, sums
 from .chain import make_chain_problem, make_chains
 from .decoding import (
     decode,
@@ -39,6 +39,7 @@ __all__ = [
     "moves",
     "pairs",
     "potts_links_of",
+    "ranges",
     "smoothed",
     "sums",
 ]

@@ -19,7 +19,7 @@ from ..changes import (
     tells_changes,
 )
 from ..directions import BetweenCorners, ToCorner
-from ..rows import has_features
+from ..rows import has_features, prefetch_rows
 from .layout import PairwiseProblem, link_weights
 from .links import Alike, Successive, n_links
 from .moves import list_site
@@ -120,6 +120,11 @@ def _(problem, work, i, keys, values, first, last, scale, w):
     sites, n_labels = problem.sites, problem.cost.shape[0]
     begin, end = sites.offsets[i], sites.offsets[i + 1]
     weights, j = site_weights(sites, n_labels, w), first
+    while j < last and keys[j] >= 0:  # nobody has had these rows here
+        t = begin + keys[j] // n_labels
+        prefetch_rows(sites.rows, t, t + 1)
+        j += 1
+    j = first
     while j < last and keys[j] >= 0:
         t, count = keys[j] // n_labels, 0
         while j < last and t * n_labels <= keys[j] < (t + 1) * n_labels:

@@ -54,11 +54,8 @@ def _(problem):
 
 @implements(new_labelings, PairwiseProblem)
 def _(problem, capacity):
-    codes = np.zeros(len(problem.labels) * capacity, np.int32)
-    offsets = problem.sites.offsets
-    first_slots = np.arange(len(problem.labels)) + np.repeat(offsets[:-1] * (capacity - 1), np.diff(offsets))
-    codes[first_slots] = problem.labels
-    return Labelings(codes, capacity)
+    truth = Labelings(problem.labels, 1)
+    return enlarged(problem, truth, np.ones(len(problem.sites.offsets) - 1, np.int64), capacity)
 
 
 @kernel
