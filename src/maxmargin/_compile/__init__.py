@@ -13,7 +13,7 @@ kept).
 
 from .kernels import Kernel, kernel, runs_compiled
 from .parts import PartType, plain
-from .references import Reference, referred
+from .references import Reference
 from .verbs import FAST, OPTIONS, helper, implements, routine, verb
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "implements",
     "kernel",
     "plain",
-    "referred",
     "routine",
     "runs_compiled",
     "verb",

@@ -12,7 +12,7 @@ from numba.core import config
 
 from .disk import KernelCache
 from .parts import PACKAGE
-from .references import Reference, referred
+from .references import Reference
 from .verbs import OPTIONS
 
 # no wrapper for callers in C: there are none
@@ -51,7 +51,7 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         if not runs_compiled(*args):
             return self.interpreted(*(one.part if isinstance(one, Reference) else one for one in args))
-        given = [referred(one) for one in args]
+        given = [Reference(one) if isinstance(one, tuple) else one for one in args]
         own = self.is_own and all(one.is_own for one in given if isinstance(one, Reference))
         return (self.cached if own else self.uncached)(*given)
 

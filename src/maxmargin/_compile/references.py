@@ -149,8 +149,3 @@ class Reference:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a Reference holds addresses of this process; pickle or copy the NamedTuple it is made of")
-
-
-def referred(part: Any) -> Any:
-    """What kernels may be given for a part many times: a reference where it is a NamedTuple, else the part itself."""
-    return Reference(part) if isinstance(part, tuple) else part

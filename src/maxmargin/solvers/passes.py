@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compile import kernel, referred, runs_compiled
+from .._compile import Reference, kernel, runs_compiled
 from .._parameters import count_threads
 from .._sums import RunningSum, ShareSums, dot
 from .._threads import at_once, equal_shares, on_ranges, sweeping_on
@@ -138,7 +138,7 @@ class Passes:
     def __init__(self, problem: Any, n_jobs: int | None):
         self.take_up(problem)
         self.n, self.dimension = n_blocks(problem), dimension(problem)
-        self.n_threads = count_threads(n_jobs) if runs_compiled(problem) else 1
+        self.n_threads = count_threads(n_jobs) if self.compiled else 1
         self.sizes = sizes_of_blocks(problem)  # ranges that take as long; in sites, where there are any
         self.certifiable = getattr(problem, "certifiable", True)  # built-in oracles are exact
 
@@ -147,9 +147,14 @@ class Passes:
 
     def take_up(self, problem: Any) -> None:
         """These samples, which may have more outputs than before."""
-        self.problem, self.given = problem, referred(problem)  # as verbs and as kernels take it
+        self.compiled = runs_compiled(problem)
+        self.problem, self.given = problem, self.for_kernels(problem)
         self.scratch = new_work(problem)
         self.followed: np.ndarray | None = None  # weights that the scratch knows
+
+    def for_kernels(self, part: Any) -> Any:
+        """The same as kernels may be given it many times."""
+        return Reference(part) if self.compiled and isinstance(part, tuple) else part
 
     @property
     def work(self) -> Any:
@@ -187,7 +192,7 @@ class Passes:
             work = self.own_work()
             if asked_at is not None:
                 ask_ahead(self.problem, work, asked_at, np.arange(first, last))
-            on_range(referred(work), first, last)
+            on_range(self.for_kernels(work), first, last)
 
         on_ranges(self.n, self.n_threads, with_work, self.sizes)
 
@@ -253,7 +258,7 @@ class Passes:
         if Need.LOG_LOSS in offers(self.problem):  # expectations, which have no name to be kept by
             return self.gradient(w)
         hinges, losses, corners = np.empty(self.n), np.empty(self.n), new_labelings(self.problem, 1)
-        problem, kept, asked_at = self.given, referred(corners), w if source is ORACLE else None
+        problem, kept, asked_at = self.given, self.for_kernels(corners), w if source is ORACLE else None
 
         def find(work: Any, first: int, last: int) -> None:
             corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, kept)
@@ -283,7 +288,7 @@ class Passes:
         vector = np.zeros(self.dimension)
 
         def add(first: int, last: int) -> None:
-            add_within(self.given, referred(self.own_work()), corners, self.n, first, last, vector)
+            add_within(self.given, self.for_kernels(self.own_work()), corners, self.n, first, last, vector)
 
         at_once([partial(add, first, last) for first, last in pairwise(ranges.tolist())])
         return vector
