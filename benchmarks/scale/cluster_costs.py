@@ -109,15 +109,14 @@ def examples(law: RoundsLaw) -> dict[str, Forecast]:
 def draw(law: RoundsLaw, path: str) -> None:
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6, 4))
+    figure, axes = plt.subplots(figsize=(6, 5), layout="constrained")
     workers = np.unique(np.round(np.logspace(0, 4, 40)).astype(int))
     for name, forecast in examples(law).items():
         axes.loglog(workers, [forecast.speed_up(k) for k in workers], label=name)
     axes.axvline(max(PARTITIONS), color="grey", linestyle=":", label="measured up to here")
     axes.axhline(1.0, color="grey", linewidth=0.5)
     axes.set(xlabel="workers", ylabel="times as fast as one machine")
-    axes.legend(fontsize=7)
-    figure.tight_layout()
+    figure.legend(loc="outside lower center", fontsize=8)  # lines are everywhere within
     figure.savefig(path, dpi=110)
 
 
