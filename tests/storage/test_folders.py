@@ -32,6 +32,15 @@ def test_rows_and_labels_are_those_that_were_given(tmp_path, make):
     assert [LABELS[k] for k in samples.codes((3, 9))] == list(chain.from_iterable(y[3:9]))
 
 
+def test_batches_are_not_cut_by_scipy(tmp_path, monkeypatch):
+    """Its slices copy the indices of the batch for each sequence, where they and the ends of rows are of two types."""
+    X, y = sparse_sequences(n=20, length=None)
+    samples = stored(tmp_path, X, y)
+    monkeypatch.setattr(sp.csr_matrix, "__getitem__", None)
+    for one in next(iter(samples.batches()))[0]:
+        assert one.has_canonical_format and one.indptr.dtype == one.indices.dtype == np.int32
+
+
 def test_batches_give_all_samples_again(tmp_path):
     X, y = sparse_sequences(n=20, length=None)
     samples = stored(tmp_path, X, y, memory_limit=8 * 400)

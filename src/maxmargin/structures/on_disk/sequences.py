@@ -192,9 +192,23 @@ class StoredSequences:
         """
         for first, last in self.parts():
             cuts = self.offsets[first + 1 : last] - self.offsets[first]
-            rows, labels = self.rows((first, last)), self.classes[self.codes((first, last))]
-            bounds = [0, *cuts.tolist(), len(labels)]
-            yield [rows[a:b] for a, b in pairwise(bounds)], np.split(labels, cuts)
+            labels = self.classes[self.codes((first, last))]
+            yield self.matrices(first, last, [0, *cuts.tolist(), len(labels)]), np.split(labels, cuts)
+
+    def matrices(self, first: int, last: int, bounds: list[int]) -> list[Any]:
+        """The features of each sequence from a first one up to a last one, given where they begin and end there."""
+        if not self.is_sparse:
+            rows = self.rows((first, last))
+            return [rows[a:b] for a, b in pairwise(bounds)]
+        # scipy's own slices of rows whose index arrays are of two types copy all of them for each
+        data, indices, ends = self.csr((first, last))
+        found = []
+        for a, b in pairwise(bounds):
+            low, high = ends[a], ends[b]
+            own = data[low:high], indices[low:high], (ends[a : b + 1] - low).astype(np.int32)
+            found.append(sp.csr_matrix(own, shape=(b - a, self.n_features)))
+            found[-1].has_canonical_format = True
+        return found
 
     def parts(self) -> list[tuple[int, int]]:
         """Ranges of sequences that take an eighth of the limit at most, if a single one does."""
