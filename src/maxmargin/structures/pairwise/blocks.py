@@ -34,7 +34,8 @@ from .links import (
 )
 from .sites import score_sites, score_sites_on, site_weights, spread
 
-SITES_AHEAD = 64  # of a long sample the first ones have to do: more would leave the cache before they are wanted
+# Of a long sample the first sites have to do, and of many labels some: more would leave the cache before it is wanted.
+SITES_AHEAD, MARGINALS_AHEAD = 64, 2048
 
 
 @implements(find_potentials_with, PairwiseProblem)
@@ -75,7 +76,7 @@ def _(problem, blocks, i):
     end = min(end, begin + SITES_AHEAD)
     prefetch(problem.labels, begin, end - begin)
     prefetch_rows(problem.sites.rows, begin, end)
-    prefetch(blocks.node, begin * n_labels, (end - begin) * n_labels)
+    prefetch(blocks.node, begin * n_labels, min((end - begin) * n_labels, MARGINALS_AHEAD))
     announce_links(blocks.links, i)
 
 
