@@ -212,6 +212,20 @@ class TestFolds:
             assert_array_equal(model.scores_, models[0].scores_)
 
     @BOTH
+    def test_side_by_side(self, cls):
+        X, y = make_data(cls)
+        one, two = (make_cv(cls, cv=4, lams=[1.0, 0.1], n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+        assert_array_equal(one.scores_, two.scores_)  # in the order of the folds
+
+    @BOTH
+    def test_none_at_all(self, cls):
+        X, y = make_data(cls)
+        model = make_cv(cls, cv=iter([]))
+        with pytest.raises(ValueError, match="cv has no folds"):
+            model.fit(X, y)
+        assert not fitted(model)
+
+    @BOTH
     def test_three_by_default(self, cls):
         X, y = make_data(cls, 25)
         assert len(make_cv(cls, cv=None, eps=1.0).fit(X, y).scores_) == 3

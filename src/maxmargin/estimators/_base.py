@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 
 from .._parameters import check_verbose, count_threads
+from .._threads import sweeping_on
 from ..distributed.samples import is_spread
 from ..persistence import save
 from ..solvers import Record, Result, Solver
@@ -118,13 +119,14 @@ class MaxMarginEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `lam` is that of the estimator unless it is given, `found` are further attributes, `given` goes with X and y.
         """
-        count_threads(self.n_jobs)  # refuses what is no number of threads, before there is work for them
+        n_threads = count_threads(self.n_jobs)  # refuses what is no number of threads, before there is work for them
         if is_spread(X):
             from ._spread import fit_spread  # knows estimators itself
 
             fit_spread(self, X, y, given)
             return
-        encoded = self.encode(X, y, **given)
+        with sweeping_on(n_threads):
+            encoded = self.encode(X, y, **given)
         solver = encoded.solver(self.solver)
         if lam is None and isinstance(self.lam, str):
             found = self._cross_validated(X, y, **given)

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 
 from .._compile import runs_compiled
 from .._parameters import check_limits, check_positive, count_threads
-from .._threads import one_by_one
+from .._threads import one_by_one, sweeping_on
 from ..solvers import Path, Status
 from ..solvers.interrupt import Interrupt
 from ..solvers.keeping import EVERY
@@ -135,15 +135,22 @@ def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any, given:
     one_class = is_classifier(single) and get_tags(single).target_tags.single_output  # a sample
     if cv is None:  # samples that lie together are often alike, and would be missing together
         cv = (StratifiedKFold if one_class else KFold)(FOLDS, shuffle=True, random_state=0)
-    labels, folds = y if one_class else None, list[_Fold]()
-    for train, test in check_cv(cv, labels, classifier=one_class).split(X, labels):
+    labels, n_threads = y if one_class else None, count_threads(single.n_jobs)
+
+    def make(train: Any, test: Any) -> _Fold:
         train, test = np.asarray(train), np.asarray(test)
         own, other = ({name: take(value, rows) for name, value in given.items()} for rows in (train, test))
         encoded = _for_labels_of(single, y, weight, train).encode(
             take(X, train), take(y, train), sample_weight=weight[train], **own
         )
-        folds.append(_Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test), other))
-    return folds
+        return _Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test), other)
+
+    calls = [partial(make, *split) for split in check_cv(cv, labels, classifier=one_class).split(X, labels)]
+    if not calls:
+        raise ValueError("cv has no folds: give one (training, test) pair of indices at least")
+    with sweeping_on(n_threads):
+        first = calls[0]()  # what is wrong with the data is wrong with any fold, as a rule
+    return [first, *one_by_one(calls[1:], n_threads)]
 
 
 class _Search:
@@ -158,6 +165,7 @@ class _Search:
         n, compiled = len(folds), all(runs_compiled(fold.encoded.problem) for fold in folds)
         # threads that work on a fold each do not wait for each other; Python makes threads wait
         self.side_by_side = (n if self.n_threads >= n else n - n % self.n_threads) if compiled else 0
+        self.n_scorers = self.n_threads if compiled else 1
 
     def go_down(self, usual: float) -> None:
         """From a lam that is large until scores fall; and up, if that was not large enough."""
@@ -181,7 +189,8 @@ class _Search:
                     self.stopped = True
                     return
                 before = walked[-1] if walked else [None] * len(paths)
-                self.scores[lam] = [self._score(*each) for each in zip(self.folds, paths, before, strict=True)]
+                each = zip(self.folds, paths, before, strict=True)
+                self.scores[lam] = one_by_one([partial(self._score, *one) for one in each], self.n_scorers)
                 walked.append(self.scores[lam])
                 bar.update(1)
                 bar.set_postfix_str(f"lam {lam:.2e}: {self._mean(lam):.4f}")

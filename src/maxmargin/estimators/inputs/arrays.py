@@ -68,6 +68,8 @@ def rows_of(counts: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 def as_array(x: Any, where: str) -> np.ndarray:
     """An array-like other than a list as an ndarray of at least one dimension."""
+    if type(x) is np.ndarray and x.ndim > 0:  # as most are, of thousands
+        return x
     refuse_mask(x, where)
     array = np.asarray(x) if hasattr(x, "__array__") and not sp.issparse(x) else None
     if array is None or array.ndim == 0:

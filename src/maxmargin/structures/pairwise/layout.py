@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._compile import helper, implements, plain
 from ..._thin import thin_zeros
+from ..._threads import sweep
 from ...inference.verbs import can_sum, forget_tables, is_tight, needs_submodular, new_scratch
 from ..needs import offered_if
 from ..rows import flat_inner, has_features, stored
@@ -177,14 +178,16 @@ def make_pairwise_problem(
         cost = cost * np.asarray(class_weight)[:, None]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
 
+    entries = stored(sites.rows, sites.offsets)
     if has_features(sites.rows):
-        pairs = gram_pairs(lengths, stored(sites.rows, sites.offsets), n_labels)
+        pairs = gram_pairs(lengths, entries, n_labels)
     else:  # a kernel has no feature space for norms to come from
         pairs = lengths * (lengths + 1) // 2
     gram_offsets = np.concatenate([[0], np.cumsum(pairs)]).astype(np.int64)
     if gram is None:
         gram = np.empty(gram_offsets[-1])
-        fill_gram(sites, gram_offsets, gram)
+        read = int(np.sum(pairs * (entries / lengths))) // n  # of a sample
+        sweep(n, read, lambda first, last: fill_gram(sites, gram_offsets, gram, first, last))
     return PairwiseProblem(
         sites=sites,
         links=links,

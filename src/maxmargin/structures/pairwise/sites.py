@@ -184,9 +184,9 @@ def drain(sites, begin, end, buffer):
 
 
 @kernel
-def fill_gram(sites, gram_offsets, gram):
-    """Upper triangles of the samples' Gram matrices, extras included."""
-    for i in range(sites.offsets.shape[0] - 1):
+def fill_gram(sites, gram_offsets, gram, first, last):
+    """Upper triangles of the Gram matrices of samples `first` to `last`, extras included."""
+    for i in range(first, last):
         p = gram_offsets[i]
         if p == gram_offsets[i + 1]:
             continue
