@@ -40,3 +40,12 @@ def test_runs_are_the_same(passes, monkeypatch, tmp_path):
     assert [record.w.tolist() for record in records] == [record.w.tolist() for record in its_records]
     found.w[:] = 7.0  # which is the user's own
     assert not np.array_equal(found.state.best.w, found.w)
+
+
+def test_pieces_are_put_together(monkeypatch):
+    monkeypatch.setattr(kept, "MANY", 0)
+    monkeypatch.setattr(kept, "SHARE", 1.0)
+    monkeypatch.setattr(kept, "PIECE", 3)
+    for w in (np.array([0.0, 2.0, 0.0, 0.0, 0.0, 0.0, np.nan, -1.0]), np.ones(9), np.zeros(4), np.zeros(0)):
+        found = kept.kept(w)
+        assert np.array_equal(found.places, np.flatnonzero(w)) and np.array_equal(found.weights(), w, equal_nan=True)
