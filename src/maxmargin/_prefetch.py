@@ -8,6 +8,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 LINE = 64  # bytes of a cache line
+BEYOND_A_CACHE = 1 << 18  # numbers that a core's own cache does not hold
 
 
 @intrinsic

@@ -246,8 +246,8 @@ class ProximalSequence:
     def goal(self, objective: Objective, w: np.ndarray) -> float:
         """The gap at which theory takes a proximal problem for solved."""  # pillutla18, (26) and Cor. 17
         root = np.sqrt(objective.lam / self.lam)
-        apart = mixed(1.0, w, -1.0, self.sequence.centre)
-        return root / (2.0 - root) * 0.5 * self.sequence.kappa * objective.inner(apart, apart)
+        *_, apart = objective.products(self.sequence.centre, w)
+        return root / (2.0 - root) * 0.5 * self.sequence.kappa * apart
 
     def advance(self, objective: Objective, w: np.ndarray, point: DualPoint, steps: int) -> None:
         """Pose the next problem."""

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compile import Reference, kernel, runs_compiled
+from .._compile import Reference, helper, kernel, runs_compiled
 from .._parameters import count_threads
+from .._prefetch import BEYOND_A_CACHE
 from .._sums import RunningSum, ShareSums, dot
 from .._threads import at_once, equal_shares, on_ranges, sweeping_on
 from ..structures.changes import sizes_of_blocks
@@ -24,7 +25,7 @@ from ..structures.verbs import (
     corner_loss,
     dimension,
     find_corner,
-    find_potentials,
+    find_potentials_before,
     forget_weights,
     inner,
     keep_corner,
@@ -52,16 +53,18 @@ ORACLE, NOTHING, TO_CORNER = Oracle(), NoMemory(), ToCorner()
 # of seven shares, two threads would take three and four.
 SITES, WEIGHTS_A_SITE, FEWEST_SHARES, MOST_SHARES = 4096, 64, 4, 64
 
-# Of more weights than a core's own cache holds, threads share one vector, where a structure adds within ranges of them:
-# each has a range, and adds what all samples have there in their order, so that bits are the same here, too.
-BEYOND_A_CACHE = 1 << 18
+
+@helper
+def next_of(i, last):
+    """The sample that a pass comes to after this one, or -1."""
+    return i + 1 if i + 1 < last else -1
 
 
 @kernel
 def hinge_pass(problem, work, w, first, last, hinges):
     """``hinges[i] = max_y H_i(y; w)``."""
     for i in range(first, last):
-        find_potentials(problem, work, w, i)
+        find_potentials_before(problem, work, w, i, next_of(i, last))
         value = find_corner(problem, work, w, i)
         hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
 
@@ -71,7 +74,7 @@ def gap_pass(problem, blocks, work, direction, w, order, first, last, hinges, ga
     """Hinges, and the block gaps of the dual state at w; where there is room, ``|phi_i(corner) - E phi_i|^2``, too."""
     for position in range(first, last):
         i = order[position]
-        find_potentials(problem, work, w, i)
+        find_potentials_before(problem, work, w, i, order[position + 1] if position + 1 < last else -1)
         value = find_corner(problem, work, w, i)
         hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         gaps[i] = problem.weight[i] * (value - block_value(problem, blocks, work, w, i))
@@ -83,7 +86,7 @@ def gap_pass(problem, blocks, work, direction, w, order, first, last, hinges, ga
 def corner_pass(problem, work, source, memory, w, k, first, last, hinges, losses, corners):
     """Hinges and the losses of corners, as the source finds them; corners are kept for `add_corners`."""
     for i in range(first, last):
-        find_potentials(problem, work, w, i)
+        find_potentials_before(problem, work, w, i, next_of(i, last))
         value = find_in(source, memory, problem, work, w, i, k)
         hinges[i] = value - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
@@ -110,7 +113,7 @@ def add_within(problem, work, corners, n, first, last, vector):
 def gradient_pass(problem, work, w, first, last, hinges, losses, vector):
     """Hinges and the losses of corners s, which need not have a name; ``lam A s`` is added to `vector`."""
     for i in range(first, last):
-        find_potentials(problem, work, w, i)
+        find_potentials_before(problem, work, w, i, next_of(i, last))
         value = find_corner(problem, work, w, i)
         hinges[i] = upper_value(problem, work, w, i, value) - truth_value(problem, work, w, i)
         losses[i] = corner_loss(problem, work, i)
@@ -280,7 +283,11 @@ class Passes:
 
     @cached_property
     def weight_ranges(self) -> np.ndarray | None:
-        """Bounds of the ranges of weight rows that threads add corners within."""
+        """Bounds of the ranges of weight rows that threads add corners within, where weights are many.
+
+        They share one vector then. Each has a range, and adds what all samples have there in their order, so that bits
+        are the same for any number of threads here, too.
+        """
         return None if self.dimension < BEYOND_A_CACHE else ranges_of_rows(self.problem, self.n_threads)
 
     def added_within(self, ranges: np.ndarray, corners: Any) -> np.ndarray:

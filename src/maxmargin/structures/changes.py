@@ -63,5 +63,28 @@ def list_changes(problem, direction, blocks, work, i, gamma, keys, values, count
 
 
 @verb
+def announce_changes(problem, i, keys, first, last):
+    """What is listed from `first` to `last` will be added soon: its features, which nobody has had here, are wanted.
+
+    By default none are fetched ahead.
+    """
+
+
+@verb
+def announce_changed_weights(problem, i, keys, first, last, w):
+    """Features have come; the weights that will change are wanted. By default none are fetched."""
+
+
+@implements(announce_changes, object)
+def _(problem, i, keys, first, last):
+    return None
+
+
+@implements(announce_changed_weights, object)
+def _(problem, i, keys, first, last, w):
+    return None
+
+
+@verb
 def add_changes(problem, work, i, keys, values, first, last, scale, w):
     """``w -= scale phi`` of what is listed from `first` to `last`, of one move of block i."""

@@ -30,6 +30,7 @@ from .verbs import (
     add_direction,
     add_expectation,
     announce,
+    announce_weights,
     block_value,
     corner_loss,
     dimension,
@@ -195,6 +196,11 @@ def _(problem, hinges):
 @implements(announce, LogLoss)
 def _(problem, blocks, i):
     announce(problem.base, blocks.base, i)
+
+
+@implements(announce_weights, LogLoss)
+def _(problem, w, i):
+    announce_weights(problem.base, w, i)
 
 
 @implements(find_potentials_with, LogLoss, CustomLogLoss)

@@ -8,13 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from .._compile import helper, implements, plain, verb
-from .._prefetch import prefetch
+from .._prefetch import BEYOND_A_CACHE, prefetch
 from .._sums import dot
+from .._threads import sweep
 
 # Below this share of non-zeros a dense matrix is walked faster as a sparse one.
 SPARSE_BELOW = 0.4
 
 TELLING = 1000  # entries that tell, as a rule, whether all may be the same
+
+WEIGHTS_AHEAD = 1 << 14  # numbers: more would leave a core's cache before they are wanted
 
 ROWS_AT_ONCE = 4096  # while a dense matrix becomes a sparse one, which needs some memory a non-zero
 
@@ -117,11 +120,15 @@ def _compress(dense: DenseRows, counts: np.ndarray) -> SparseRows:
     indptr = np.concatenate([[0], np.cumsum(counts)])
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
     n, n_features = dense.values.shape
-    for first in range(0, n, ROWS_AT_ONCE):
-        some = dense.values[first : first + ROWS_AT_ONCE]
-        begin, end = indptr[first], indptr[min(first + ROWS_AT_ONCE, n)]
-        places = np.flatnonzero(some)
-        indices[begin:end], data[begin:end] = places % n_features, some.ravel()[places]
+
+    def compress(first: int, last: int) -> None:
+        for row in range(first * ROWS_AT_ONCE, last * ROWS_AT_ONCE, ROWS_AT_ONCE):
+            some = dense.values[row : row + ROWS_AT_ONCE]
+            begin, end = indptr[row], indptr[min(row + ROWS_AT_ONCE, n)]
+            places = np.flatnonzero(some)
+            indices[begin:end], data[begin:end] = places % n_features, some.ravel()[places]
+
+    sweep(-(-n // ROWS_AT_ONCE), ROWS_AT_ONCE * n_features, compress)
     return sparse_rows(indptr, indices, data)
 
 
@@ -192,6 +199,16 @@ def stored(rows, offsets):
 @verb
 def prefetch_rows(rows, first, last):
     """Rows `first` to `last` will be wanted soon."""
+
+
+@verb
+def prefetch_weights(rows, first, last, n_labels, w):
+    """Weights of the features of rows `first` to `last` will be wanted soon; by default they are at hand, or come."""
+
+
+@verb
+def prefetch_label_weights(rows, t, k, n_labels, w):
+    """The same of those of label k and row t."""
 
 
 @verb
@@ -381,6 +398,31 @@ def _(rows, first, last):
     begin, count = rows.indptr[first], rows.indptr[last] - rows.indptr[first]
     prefetch(rows.indices, begin, count)
     prefetch(rows.data, begin * rows.step, count * rows.step)
+
+
+@implements(prefetch_weights, object)
+def _(rows, first, last, n_labels, w):
+    return None
+
+
+@implements(prefetch_weights, SparseRows)
+def _(rows, first, last, n_labels, w):
+    if w.shape[0] > BEYOND_A_CACHE:
+        begin = rows.indptr[first]
+        for p in range(begin, min(rows.indptr[last], begin + WEIGHTS_AHEAD // n_labels)):
+            prefetch(w, rows.indices[p] * n_labels, n_labels)
+
+
+@implements(prefetch_label_weights, object)
+def _(rows, t, k, n_labels, w):
+    return None
+
+
+@implements(prefetch_label_weights, SparseRows)
+def _(rows, t, k, n_labels, w):
+    if w.shape[0] > BEYOND_A_CACHE:
+        for p in range(rows.indptr[t], rows.indptr[t + 1]):
+            prefetch(w, rows.indices[p] * n_labels + k, 1)
 
 
 @implements(row_dot, DenseRows)

@@ -147,6 +147,16 @@ def _(problem, blocks, i):
 
 
 @verb
+def announce_weights(problem, w, i):
+    """Block i comes next, and w will be read where it has features; by default nothing is fetched ahead."""
+
+
+@implements(announce_weights, object)
+def _(problem, w, i):
+    return None
+
+
+@verb
 def find_potentials_with(problem, work, w, i, emphasis):
     """Potentials of block i at w, augmented by `emphasis` times the losses; the verbs below speak of them.
 
@@ -158,6 +168,14 @@ def find_potentials_with(problem, work, w, i, emphasis):
 def find_potentials(problem, work, w, i):
     """Loss-augmented potentials of block i at w."""
     find_potentials_with(problem, work, w, i, 1.0)
+
+
+@helper
+def find_potentials_before(problem, work, w, i, following):
+    """The same; the block that follows, if it is not negative, has its weights fetched meanwhile."""
+    find_potentials(problem, work, w, i)
+    if following >= 0:  # last, when its features have come
+        announce_weights(problem, w, following)
 
 
 @verb

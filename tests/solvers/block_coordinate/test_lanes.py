@@ -171,7 +171,8 @@ def test_rounds_become_shorter_where_gains_do_not_add_up():
     rhythm = Rhythm(8)
     assert rhythm.after(0.5, 1.0).steps == 4
     assert Rhythm(1).after(-1.0, 1.0).steps == 0  # no rounds any more
-    assert Rhythm(4).after(0.95, 1.0).steps == 8
+    assert Rhythm(1).after(0.95, 1.0).steps == 2
+    assert Rhythm(lanes.ROUND).after(0.95, 1.0).steps == lanes.ROUND  # and no longer
     assert rhythm.after(0.8, 1.0) == Rhythm(8, 2)
 
 

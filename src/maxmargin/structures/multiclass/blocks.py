@@ -8,13 +8,14 @@ from ..._compile import helper, implements
 from ..._prefetch import prefetch
 from ...inference.vectors import largest_of
 from ..directions import Measured, list_change, list_difference, list_pair, plus
-from ..rows import add_outer, add_scores, list_sample_ranges, most_ranges, prefetch_rows
+from ..rows import add_outer, add_scores, list_sample_ranges, most_ranges, prefetch_rows, prefetch_weights
 from ..verbs import (
     accumulate,
     add_block,
     add_corner,
     add_direction,
     announce,
+    announce_weights,
     argmax_cost,
     block_value,
     corner_loss,
@@ -62,6 +63,11 @@ def _(problem, blocks, i):
     for array in (problem.weight, problem.squared_norm, blocks.loss):
         prefetch(array, i, 1)
     prefetch(problem.labels, i, 1)
+
+
+@implements(announce_weights, MulticlassProblem)
+def _(problem, w, i):
+    prefetch_weights(problem.rows, i, i + 1, problem.cost.shape[0], w)
 
 
 @implements(truth_value, MulticlassProblem)

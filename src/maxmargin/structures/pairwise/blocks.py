@@ -7,12 +7,13 @@ from ..._prefetch import prefetch
 from ...inference.verbs import find_best
 from ..directions import list_difference, list_pair
 from ..lines import find_potentials_on, write_weights
-from ..rows import prefetch_rows
+from ..rows import prefetch_rows, prefetch_weights
 from ..verbs import (
     accumulate,
     add_block,
     add_corner,
     announce,
+    announce_weights,
     block_value,
     corner_loss,
     find_corner,
@@ -78,6 +79,12 @@ def _(problem, blocks, i):
     prefetch_rows(problem.sites.rows, begin, end)
     prefetch(blocks.node, begin * n_labels, min((end - begin) * n_labels, MARGINALS_AHEAD))
     announce_links(blocks.links, i)
+
+
+@implements(announce_weights, PairwiseProblem)
+def _(problem, w, i):
+    sites = problem.sites
+    prefetch_weights(sites.rows, sites.offsets[i], sites.offsets[i + 1], problem.cost.shape[0], w)
 
 
 @implements(find_corner, PairwiseProblem)

@@ -11,6 +11,8 @@ from ..._compile import helper, implements, verb
 from ...inference.verbs import change_flat_score
 from ..changes import (
     add_changes,
+    announce_changed_weights,
+    announce_changes,
     blocks_tell,
     changes_bound,
     list_changes,
@@ -19,7 +21,7 @@ from ..changes import (
     tells_changes,
 )
 from ..directions import BetweenCorners, ToCorner
-from ..rows import has_features, prefetch_rows
+from ..rows import has_features, prefetch_label_weights, prefetch_rows
 from .layout import PairwiseProblem, link_weights
 from .links import Alike, Successive, n_links
 from .moves import list_site
@@ -111,8 +113,31 @@ def _(kept, direction, links, sites, work, i, gamma, keys, values, count):
 
 @implements(list_link_changes, (Pairs, BetweenCorners))
 def _(kept, direction, links, sites, work, i, gamma, keys, values, count):
-    count = list_labeling(links, sites, work.labels, kept.n_labels, i, gamma, keys, values, count)
-    return list_labeling(links, sites, work.away, kept.n_labels, i, -gamma, keys, values, count)
+    for e in range(n_links(links, sites, i)):
+        to, other = pair_at(links, work.labels, kept.n_labels, i, e), pair_at(links, work.away, kept.n_labels, i, e)
+        if to != other:  # few are not the same
+            keys[count], values[count] = -1 - to, gamma
+            keys[count + 1], values[count + 1] = -1 - other, -gamma
+            count += 2
+    return count
+
+
+@implements(announce_changes, PairwiseProblem)
+def _(problem, i, keys, first, last):
+    begin, n_labels, j = problem.sites.offsets[i], problem.cost.shape[0], first
+    while j < last and keys[j] >= 0:
+        t = begin + keys[j] // n_labels
+        prefetch_rows(problem.sites.rows, t, t + 1)
+        j += 1
+
+
+@implements(announce_changed_weights, PairwiseProblem)
+def _(problem, i, keys, first, last, w):
+    begin, n_labels, j = problem.sites.offsets[i], problem.cost.shape[0], first
+    while j < last and keys[j] >= 0:
+        t = keys[j] // n_labels
+        prefetch_label_weights(problem.sites.rows, begin + t, keys[j] - t * n_labels, n_labels, w)
+        j += 1
 
 
 @implements(add_changes, PairwiseProblem)
@@ -120,11 +145,6 @@ def _(problem, work, i, keys, values, first, last, scale, w):
     sites, n_labels = problem.sites, problem.cost.shape[0]
     begin, end = sites.offsets[i], sites.offsets[i + 1]
     weights, j = site_weights(sites, n_labels, w), first
-    while j < last and keys[j] >= 0:  # nobody has had these rows here
-        t = begin + keys[j] // n_labels
-        prefetch_rows(sites.rows, t, t + 1)
-        j += 1
-    j = first
     while j < last and keys[j] >= 0:
         t, count = keys[j] // n_labels, 0
         while j < last and t * n_labels <= keys[j] < (t + 1) * n_labels:

@@ -213,13 +213,18 @@ def insert_pairs(kept, links, sites, labels, n_labels, i, changes):
 
 
 @helper
+def shift_pair(pair, n_labels, work, gamma, scale, changes, weights):
+    """A pair gets mass gamma."""
+    change_flat_score(work.scratch, weights, n_labels, pair, -scale * gamma)
+    changes[pair] += gamma
+
+
+@helper
 def shift_pairs(links, sites, labels, work, i, gamma, scale, changes, weights):
     """A labeling gets mass gamma."""
     n_labels = work.node.shape[1]
     for e in range(n_links(links, sites, i)):
-        pair = pair_at(links, labels, n_labels, i, e)
-        change_flat_score(work.scratch, weights, n_labels, pair, -scale * gamma)
-        changes[pair] += gamma
+        shift_pair(pair_at(links, labels, n_labels, i, e), n_labels, work, gamma, scale, changes, weights)
 
 
 @implements(move_links, (Pairs, ToCorner))
@@ -234,8 +239,11 @@ def _(kept, direction, links, sites, work, weights, i, gamma, scale):
 @implements(move_links, (Pairs, BetweenCorners))
 def _(kept, direction, links, sites, work, weights, i, gamma, scale):
     changes, n_labels = flat(work.counts), work.node.shape[1]
-    shift_pairs(links, sites, work.labels, work, i, gamma, scale, changes, weights[0])
-    shift_pairs(links, sites, work.away, work, i, -gamma, scale, changes, weights[0])
+    for e in range(n_links(links, sites, i)):
+        to, other = pair_at(links, work.labels, n_labels, i, e), pair_at(links, work.away, n_labels, i, e)
+        if to != other:  # few are not the same
+            shift_pair(to, n_labels, work, gamma, scale, changes, weights[0])
+            shift_pair(other, n_labels, work, -gamma, scale, changes, weights[0])
     fold(kept, i, 1.0, changes)
     insert_pairs(kept, links, sites, work.labels, n_labels, i, changes)
     insert_pairs(kept, links, sites, work.away, n_labels, i, changes)
