@@ -12,7 +12,8 @@ from typing import TypeVar
 import numpy as np
 
 from .._compile import implements
-from .verbs import enlarged, is_corner, keep_corner, slot_value, take_away, take_corner
+from .._prefetch import prefetch
+from .verbs import announce_labelings, enlarged, is_corner, keep_corner, slot_value, take_away, take_corner
 
 Problem = TypeVar("Problem", bound=type)
 
@@ -33,6 +34,10 @@ def widened(rows: np.ndarray, width: int) -> np.ndarray:
 
 def _enlarged(problem, labelings, filled, capacity):
     return widened(labelings, capacity)
+
+
+def _announce_labelings(problem, labelings, i, filled):
+    prefetch(labelings, i * labelings.shape[1], filled)
 
 
 def _keep_corner(problem, labelings, work, i, j):
@@ -56,6 +61,7 @@ def _slot_value(problem, labelings, work, w, i, j):
 
 
 VERBS: dict[Callable, Callable] = {
+    announce_labelings: _announce_labelings,
     enlarged: _enlarged,
     keep_corner: _keep_corner,
     take_corner: _take_corner,

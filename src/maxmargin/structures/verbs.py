@@ -326,6 +326,16 @@ def enlarged(problem, labelings, filled, capacity):
 
 
 @verb
+def announce_labelings(problem, labelings, i, filled):
+    """Block i comes next: outputs in its first `filled` slots may be fetched ahead. By default none are."""
+
+
+@implements(announce_labelings, object)
+def _(problem, labelings, i, filled):
+    return None
+
+
+@verb
 def keep_corner(problem, labelings, work, i, j):
     """Store the corner in slot j of block i."""
 

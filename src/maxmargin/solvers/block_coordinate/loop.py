@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._compile import helper, kernel
 from ...structures.verbs import announce, find_potentials_before
-from ..parts.memory import A_VISIT
+from ..parts.memory import A_VISIT, announce_outputs
 from ..parts.samplers import peek, pick
 from ..parts.steps import change_block, lacks_any_room
 
@@ -52,5 +52,6 @@ def visit(problem, run, i, following, k):
     """Step k of the run, on block i; the one that follows, if it is known, is not negative."""
     if following >= 0:
         announce(problem, run.blocks, following)
+        announce_outputs(run.memory, problem, following)
     find_potentials_before(problem, run.work, run.w, i, following)
     change_block(run.step, problem, run, i, k)

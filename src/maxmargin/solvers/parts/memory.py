@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, verb
+from ..._prefetch import prefetch
 from ...structures.joining import with_first
 from ...structures.numbered import widened
 from ...structures.verbs import (
+    announce_labelings,
     enlarged,
     find_corner,
     is_corner,
@@ -24,6 +26,16 @@ from ...structures.verbs import (
 @verb
 def remember(memory, problem, work, i, k):
     """The slot of block i that holds the corner, a new one if need be; -1 where nothing is remembered."""
+
+
+@verb
+def announce_outputs(memory, problem, i):
+    """Block i comes next: what is remembered of it may be fetched ahead. By default nothing is."""
+
+
+@implements(announce_outputs, object)
+def _(memory, problem, i):
+    return None
 
 
 @verb
@@ -182,6 +194,14 @@ def _(memory, earlier, problem):
     slots, n = earlier.mass.shape[1], len(memory.filled)
     joined = with_first(new_memory(new_labelings(problem, slots), n, memory.capacity, memory.limit, slots), earlier)
     return taken_over(memory, joined, problem)
+
+
+@implements(announce_outputs, Memory)
+def _(memory, problem, i):
+    slots, filled = memory.mass.shape[1], memory.filled[i]
+    prefetch(memory.mass, i * slots, filled)
+    prefetch(memory.last_used, i * slots, filled)
+    announce_labelings(problem, memory.labelings, i, filled)
 
 
 @implements(nameless, Memory)

@@ -35,8 +35,8 @@ from .links import (
 )
 from .sites import score_sites, score_sites_on, site_weights, spread
 
-# Of a long sample the first sites have to do, and of many labels some: more would leave the cache before it is wanted.
-SITES_AHEAD, MARGINALS_AHEAD = 64, 2048
+# Of a long sample the first sites have to do, and of much else some: more would leave the cache before it is wanted.
+SITES_AHEAD, NUMBERS_AHEAD = 64, 2048
 
 
 @implements(find_potentials_with, PairwiseProblem)
@@ -77,7 +77,9 @@ def _(problem, blocks, i):
     end = min(end, begin + SITES_AHEAD)
     prefetch(problem.labels, begin, end - begin)
     prefetch_rows(problem.sites.rows, begin, end)
-    prefetch(blocks.node, begin * n_labels, min((end - begin) * n_labels, MARGINALS_AHEAD))
+    prefetch(blocks.node, begin * n_labels, min((end - begin) * n_labels, NUMBERS_AHEAD))
+    first = problem.gram_offsets[i]  # of which a step reads some rows here and there
+    prefetch(problem.gram, first, min(problem.gram_offsets[i + 1] - first, NUMBERS_AHEAD))
     announce_links(blocks.links, i)
 
 

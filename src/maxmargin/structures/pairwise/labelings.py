@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._compile import helper, implements, kernel
+from ..._prefetch import prefetch
 from ...inference.verbs import argmax_work
 from ..rows import stored
 from ..verbs import (
+    announce_labelings,
     argmax_cost,
     enlarged,
     is_corner,
@@ -20,7 +22,7 @@ from ..verbs import (
     take_away,
     take_corner,
 )
-from .blocks import labeling_value
+from .blocks import NUMBERS_AHEAD, labeling_value
 from .layout import PairwiseProblem
 from .links import n_kept, n_link_rows
 
@@ -87,6 +89,13 @@ def slot(problem, labelings, i, j):
 def copy_labels(source, target):
     for t in range(source.shape[0]):
         target[t] = source[t]
+
+
+@implements(announce_labelings, PairwiseProblem)
+def _(problem, labelings, i, filled):
+    begin = problem.sites.offsets[i]
+    codes = filled * (problem.sites.offsets[i + 1] - begin)
+    prefetch(labelings.codes, begin * labelings.capacity, min(codes, NUMBERS_AHEAD))
 
 
 @implements(keep_corner, PairwiseProblem)
