@@ -17,7 +17,7 @@ from .._files import replacing
 from .._parameters import check_not_negative
 from ..persistence.states import read_state, write_state
 
-FORMAT, VERSION = "maxmargin checkpoint", 2
+FORMAT, VERSION = "maxmargin checkpoint", 3
 EVERY = 60.0  # seconds between two checkpoints
 SHARE = 0.05  # of its time that a run may write, at most
 

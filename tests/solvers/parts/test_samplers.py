@@ -5,7 +5,17 @@ import pytest
 from scipy import stats
 
 from maxmargin.solvers import BlockFrankWolfe, Cache
-from maxmargin.solvers.parts.samplers import Active, Draws, GapSampler, Order, observe, peek, pick, sums_over
+from maxmargin.solvers.parts.samplers import (
+    Active,
+    Draws,
+    GapSampler,
+    Order,
+    OwnGapSampler,
+    observe,
+    peek,
+    pick,
+    sums_over,
+)
 from maxmargin.structures import CustomProblem
 from structures.pairs import Subsets
 
@@ -18,8 +28,8 @@ NEARLY_ONE = np.nextafter(1.0, 0.0)
 
 
 def sampler_over(gaps, uniforms=(), first=()):
-    tree = sums_over(np.asarray(gaps, float))
-    return GapSampler(tree, len(gaps), np.array(first, np.int64), np.asarray(uniforms, float))
+    tree, both = sums_over(np.asarray(gaps, float)), np.stack([uniforms, uniforms], axis=1)
+    return GapSampler(tree, len(gaps), np.array(first, np.int64), both, np.full(1, -1))
 
 
 def draws(gaps, n_draws=20_000, seed=0):
@@ -94,12 +104,47 @@ def test_draws_follow_updates():
     assert_proportional(np.array([pick(sampler, k) for k in range(20_000)]), gaps)
 
 
-def test_what_follows_is_known_in_a_given_order_only():
+def test_what_follows_is_known_in_a_given_order():
     order = Order(np.array([2, 0, 1]))
     assert [pick(order, k) for k in range(3)] == [2, 0, 1]
     assert [peek(order, k) for k in range(3)] == [0, 1, -1]
     observe(order, 0, 1.0)
-    assert peek(sampler_over(np.ones(3), [0.5, 0.5]), 0) == -1
+
+
+def own_over(gaps, uniforms=(), first=()):
+    """That of a thread which has every other block, from the last one on."""
+    blocks = np.arange(len(gaps))[::-1] * 2
+    place = np.full(2 * len(gaps), -1)
+    place[blocks] = np.arange(len(gaps))
+    tree, both = sums_over(np.asarray(gaps, float)[::-1]), np.stack([uniforms, uniforms], axis=1)
+    n_first = np.array([len(first)])
+    return OwnGapSampler(tree, blocks, place, 2 * np.array(first, np.int64), n_first, both, np.full(1, -1))
+
+
+@pytest.mark.parametrize("make", [sampler_over, own_over])
+def test_what_follows_is_drawn_ahead_in_proportion_to_the_gaps_of_others(make):
+    gaps, n_draws = np.array([3.0, 1.0, 0.0, 4.0, 1.0]), 20_000
+    sampler = make(gaps, np.random.default_rng(0).random(n_draws))
+    tree, unit, found = sampler.tree.copy(), 2 if make is own_over else 1, np.zeros((5, 5))
+    for k in range(n_draws - 1):
+        here, following = pick(sampler, k), peek(sampler, k)
+        assert pick(sampler, k + 1) == following  # as often as it is asked
+        found[here // unit, following // unit] += 1
+    assert np.array_equal(sampler.tree, tree)  # nobody observed anything
+    assert not found[2].any() and not np.any(np.diagonal(found))
+    for here in (0, 1, 3, 4):
+        others = np.where(np.arange(5) == here, 0.0, gaps)
+        assert_proportional(np.repeat(np.arange(5), found[here].astype(int)), others)
+
+
+@pytest.mark.parametrize("make", [sampler_over, own_over])
+def test_nothing_follows_where_no_other_block_has_a_gap(make):
+    sampler = make([0.0, 2.0, 0.0], [0.3] * 3)
+    for k in range(3):
+        here = pick(sampler, k)
+        assert here == (2 if make is own_over else 1) and peek(sampler, k) == -1
+    first = make([0.0, 2.0, 1.0], [0.3], [1, 0])
+    assert peek(first, 0) == 0 and peek(first, 1) == -1  # what comes first is known, and after that nothing yet
 
 
 def test_blocks_that_come_first_are_visited_before_any_is_drawn():

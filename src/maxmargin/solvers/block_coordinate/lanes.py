@@ -203,7 +203,8 @@ class Lanes:
         self.mean_size = float(np.mean(self.sizes))
         self.most_steps = min(n, MOST_STEPS)
         self.when, self.order = np.zeros((2, n_lanes, self.most_steps), np.int64)
-        self.uniforms, self.n_first = np.zeros((n_lanes, self.most_steps)), np.zeros((n_lanes, 1), np.int64)
+        self.uniforms, self.n_first = np.zeros((n_lanes, self.most_steps, 2)), np.zeros((n_lanes, 1), np.int64)
+        self.ahead = np.zeros((n_lanes, LINE), np.int64)
         self.works = [new_work(problem) for _ in range(n_lanes - 1)]  # of all but the first
         self.copies = np.empty((0, 0))
         self.tally, self.gains = np.zeros((n_lanes, LINE), np.int64), np.zeros((n_lanes, LINE))
@@ -230,6 +231,7 @@ class Lanes:
                 tree[:] = sums_over(engine.gaps[own])
         plan = engine.sampling.plan(engine.draws, n_steps, unseen, engine.gaps)
         engine.draws.tree = None  # what steps see of gaps, the trees of their threads know
+        engine.draws.ahead[0] = self.ahead[:] = -1
         bounds = self.rounds(plan, engine.rhythm.steps * self.n_lanes)
         most = traits(engine.parts.step).moves * int(np.diff(bounds, axis=1).max())
         if most > self.changes.block.shape[2]:
@@ -264,7 +266,7 @@ class Lanes:
         if not by_gaps:
             return Order(self.order[p])
         own = self.trees[p], self.own[p], self.place
-        return OwnGapSampler(*own, self.order[p], self.n_first[p], self.uniforms[p])
+        return OwnGapSampler(*own, self.order[p], self.n_first[p], self.uniforms[p], self.ahead[p])
 
     def go_on(self, engine: Any, bounds: np.ndarray, at: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """From these steps and rounds of all threads on, as far as there is room; returns where they are then."""

@@ -45,7 +45,7 @@ class Sampling(ABC):
 
     def plan(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Plan:
         """The same for several threads, which have some of the blocks each."""
-        return Plan(draws.take(self, n_steps), np.empty(0))
+        return Plan(draws.take(self, n_steps), np.empty((0, 2)))
 
     def steps_ahead(self, draws: Draws, unseen: int, gaps: np.ndarray) -> float:
         """So many steps may be asked for at once: how many there are must not matter to what is drawn."""
@@ -53,10 +53,13 @@ class Sampling(ABC):
 
 
 class Plan(NamedTuple):
-    """Blocks to visit, in order, and numbers in [0, 1) to draw others by, in proportion to their gaps."""
+    """Blocks to visit, in order, and numbers in [0, 1) to draw others by, in proportion to their gaps.
+
+    A step has two of these: for its own block, if that is not known yet, and for the one that follows.
+    """
 
     first: np.ndarray
-    uniforms: np.ndarray
+    uniforms: np.ndarray  # (steps, 2)
 
 
 @dataclass(frozen=True)
@@ -112,13 +115,15 @@ class ByGaps(Permutation):
         first, uniforms = self.plan(draws, n_steps, unseen, gaps)
         if draws.tree is None:
             draws.tree = sums_over(gaps)
-        return GapSampler(draws.tree, len(gaps), first, uniforms)
+        if len(first) > 0:
+            draws.ahead[0] = -1
+        return GapSampler(draws.tree, len(gaps), first, uniforms, draws.ahead)
 
     def plan(self, draws: Draws, n_steps: int, unseen: int, gaps: np.ndarray) -> Plan:
         if unseen >= len(gaps):  # what an earlier problem left would come twice, and other blocks never
             draws.left = draws.left[:0]
         first = draws.take(self, min(n_steps, unseen))
-        return Plan(first, draws.rng.random(n_steps - len(first)))
+        return Plan(first, draws.rng.random((n_steps - len(first), 2)))
 
 
 @dataclass(frozen=True)
@@ -261,6 +266,7 @@ class Draws:
         self.n, self.rng = n, as_generator(random_state)
         self.left = np.empty(0, np.int64)  # of a pass that was begun
         self.tree: np.ndarray | None = None  # sums of the known gaps
+        self.ahead = np.full(1, -1)  # what was drawn by gaps and comes next, or -1
 
     def take(self, sampling: Sampling, wanted: int) -> np.ndarray:
         """So many blocks, first those left of an earlier pass."""
@@ -303,12 +309,16 @@ def _(sampler, i, gap):
 
 
 class GapSampler(NamedTuple):
-    """Blocks with probability proportional to their last known gaps, in O(log n)."""  # osokin16, Alg. 2
+    """Blocks with probability proportional to their last known gaps, in O(log n).
+
+    The next one is drawn before the step on this one tells its gap, so that its memory may be fetched meanwhile.
+    """  # osokin16, Alg. 2
 
     tree: np.ndarray  # see `sums_over`
     n: int
     first: np.ndarray  # blocks to visit before any is drawn
-    uniforms: np.ndarray  # drawn outside the kernel
+    uniforms: np.ndarray  # (steps, 2) drawn outside the kernel, see `Plan`
+    ahead: np.ndarray  # (1,) what was drawn already, or -1
 
 
 def sums_over(gaps: np.ndarray) -> np.ndarray:
@@ -328,7 +338,9 @@ def _(sampler, k):
     n_first = sampler.first.shape[0]
     if k < n_first:
         return sampler.first[k]
-    return drawn_leaf(sampler.tree, sampler.n, sampler.uniforms[k - n_first])
+    if sampler.ahead[0] >= 0:
+        return sampler.ahead[0]
+    return drawn_leaf(sampler.tree, sampler.n, sampler.uniforms[k - n_first, 0])
 
 
 @helper
@@ -364,9 +376,25 @@ def change_leaf(tree, leaf, gap):
         p //= 2
 
 
+@helper
+def other_leaf(tree, n, leaf, uniform):
+    """Another leaf than that at hand, whose gap will soon be known better; -1 where no other one has a gap."""
+    at = leaf + tree.shape[0] // 2
+    known = tree[at]
+    change_leaf(tree, leaf, 0.0)
+    found = drawn_leaf(tree, n, uniform) if tree[1] > 0.0 else -1
+    change_leaf(tree, leaf, known)
+    return found
+
+
 @implements(peek, GapSampler)
 def _(sampler, k):
-    return -1
+    n_first = sampler.first.shape[0]
+    if k < n_first:
+        return sampler.first[k + 1] if k + 1 < n_first else -1
+    here = pick(sampler, k)
+    sampler.ahead[0] = other_leaf(sampler.tree, sampler.n, here, sampler.uniforms[k - n_first, 1])
+    return sampler.ahead[0]
 
 
 @implements(observe, GapSampler)
@@ -383,6 +411,7 @@ class OwnGapSampler(NamedTuple):
     first: np.ndarray  # blocks to visit before any is drawn
     n_first: np.ndarray  # (1,) how many of them there are
     uniforms: np.ndarray
+    ahead: np.ndarray  # (1,) where among its blocks that is which was drawn already, or -1
 
 
 @implements(pick, OwnGapSampler)
@@ -390,12 +419,19 @@ def _(sampler, k):
     n_first = sampler.n_first[0]
     if k < n_first:
         return sampler.first[k]
-    return sampler.blocks[drawn_leaf(sampler.tree, sampler.blocks.shape[0], sampler.uniforms[k - n_first])]
+    if sampler.ahead[0] >= 0:
+        return sampler.blocks[sampler.ahead[0]]
+    return sampler.blocks[drawn_leaf(sampler.tree, sampler.blocks.shape[0], sampler.uniforms[k - n_first, 0])]
 
 
 @implements(peek, OwnGapSampler)
 def _(sampler, k):
-    return -1
+    n_first = sampler.n_first[0]
+    if k < n_first:
+        return sampler.first[k + 1] if k + 1 < n_first else -1
+    here, m = sampler.place[pick(sampler, k)], sampler.blocks.shape[0]
+    sampler.ahead[0] = other_leaf(sampler.tree, m, here, sampler.uniforms[k - n_first, 1])
+    return sampler.blocks[sampler.ahead[0]] if sampler.ahead[0] >= 0 else -1
 
 
 @implements(observe, OwnGapSampler)
