@@ -108,5 +108,5 @@ def show(name: str, problem: CustomProblem, lam: float, tol: float, quick: bool)
 
 def measure(quick: bool) -> list[Bar]:
     show("word alignment", alignments(quick), 0.01, 1e-3, quick)
-    ratio = show("an oracle in Python", as_problem(Tags(120 if quick else 1000)), 0.1, 1e-2, quick)
+    ratio = show("an oracle in Python", as_problem(Tags(60 if quick else 1000)), 0.1, 1e-2, quick)
     return [Bar("an oracle in Python, two processes over one", ratio, WORTH, at_least=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -153,6 +154,7 @@ class Passes:
         self.compiled = runs_compiled(problem)
         self.problem, self.given = problem, self.for_kernels(problem)
         self.scratch = new_work(problem)
+        self.spare: list[tuple[Any, Any]] = []  # of further threads, with what kernels are given
         self.followed: np.ndarray | None = None  # weights that the scratch knows
 
     def for_kernels(self, part: Any) -> Any:
@@ -180,10 +182,22 @@ class Passes:
         """The weights that the scratch knows are others now."""
         self.followed = None
 
-    def own_work(self) -> Any:
-        """Scratch for the thread at work."""
-        # one thread needs no second scratch, which is K^2 numbers where there are many labels
-        return self.work if self.n_threads == 1 else new_work(self.problem)
+    @contextmanager
+    def own_work(self) -> Iterator[tuple[Any, Any]]:
+        """Scratch for the thread at work in this block, and the same for kernels; it knows nothing of any weights."""
+        if self.n_threads == 1:  # needs no second scratch, which is K^2 numbers where there are many labels
+            yield self.work, self.for_kernels(self.scratch)
+            return
+        try:
+            own = self.spare.pop()
+            forget_weights(self.problem, own[0])
+        except IndexError:
+            work = new_work(self.problem)
+            own = work, self.for_kernels(work)
+        try:
+            yield own
+        finally:
+            self.spare.append(own)  # to make one takes as long as thousands of samples
 
     def run(self, on_range: Callable[[Any, int, int], Any], asked_at: np.ndarray | None = None) -> None:
         """Call ``on_range(work, first, last)`` for ranges that cover all blocks, one thread each: work for kernels.
@@ -192,10 +206,10 @@ class Passes:
         """
 
         def with_work(first: int, last: int) -> None:
-            work = self.own_work()
-            if asked_at is not None:
-                ask_ahead(self.problem, work, asked_at, np.arange(first, last))
-            on_range(self.for_kernels(work), first, last)
+            with self.own_work() as (work, given):
+                if asked_at is not None:
+                    ask_ahead(self.problem, work, asked_at, np.arange(first, last))
+                on_range(given, first, last)
 
         on_ranges(self.n, self.n_threads, with_work, self.sizes)
 
@@ -295,7 +309,8 @@ class Passes:
         vector = np.zeros(self.dimension)
 
         def add(first: int, last: int) -> None:
-            add_within(self.given, self.for_kernels(self.own_work()), corners, self.n, first, last, vector)
+            with self.own_work() as (_, given):
+                add_within(self.given, given, corners, self.n, first, last, vector)
 
         at_once([partial(add, first, last) for first, last in pairwise(ranges.tolist())])
         return vector
