@@ -93,7 +93,7 @@ def test_weights_that_change_are_asked_for(asked):
         end = list_changes(problem, ToCorner(), blocks, work, i, 0.5, keys, values, 7)
         values[7:end] = np.arange(1, end - 6)  # which do not add up to 0
         asked.clear()
-        announce_changed_weights(problem, i, keys, 7, end, w)
+        announce_changed_weights(problem, work, i, keys, 7, end, w)
         changed = w.copy()
         add_changes(problem, work, i, keys, values, 7, end, 1.0, changed)
         assert set(asked) == set(np.flatnonzero(changed[: 30 * K]).tolist())

@@ -71,7 +71,7 @@ def announce_changes(problem, i, keys, first, last):
 
 
 @verb
-def announce_changed_weights(problem, i, keys, first, last, w):
+def announce_changed_weights(problem, work, i, keys, first, last, w):
     """Features have come; the weights that will change are wanted. By default none are fetched."""
 
 
@@ -81,7 +81,7 @@ def _(problem, i, keys, first, last):
 
 
 @implements(announce_changed_weights, object)
-def _(problem, i, keys, first, last, w):
+def _(problem, work, i, keys, first, last, w):
     return None
 
 

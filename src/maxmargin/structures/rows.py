@@ -207,8 +207,8 @@ def prefetch_weights(rows, first, last, n_labels, w):
 
 
 @verb
-def prefetch_label_weights(rows, t, k, n_labels, w):
-    """The same of those of label k and row t."""
+def prefetch_outer(rows, t, n_active, active, n_labels, w, first, last):
+    """The same of those that `add_outer_within` changes."""
 
 
 @verb
@@ -302,11 +302,18 @@ def _(rows, t, scale, n_active, active, values, weights):
             weights[rows.indices[p], k] += value * rows.data[p * rows.step]
 
 
-@implements(add_outer_within, SparseRows)
-def _(rows, t, scale, n_active, active, values, weights, first, last):
+@helper
+def first_within(rows, t, first):
+    """Where the entries of features from `first` on begin in row t."""
     p, end = rows.indptr[t], rows.indptr[t + 1]
     while p < end and rows.indices[p] < first:
         p += 1
+    return p
+
+
+@implements(add_outer_within, SparseRows)
+def _(rows, t, scale, n_active, active, values, weights, first, last):
+    p, end = first_within(rows, t, first), rows.indptr[t + 1]
     while p < end and rows.indices[p] < last:
         f, value = rows.indices[p], scale * rows.data[p * rows.step]
         for j in range(n_active):
@@ -413,16 +420,19 @@ def _(rows, first, last, n_labels, w):
             prefetch(w, rows.indices[p] * n_labels, n_labels)
 
 
-@implements(prefetch_label_weights, object)
-def _(rows, t, k, n_labels, w):
+@implements(prefetch_outer, object)
+def _(rows, t, n_active, active, n_labels, w, first, last):
     return None
 
 
-@implements(prefetch_label_weights, SparseRows)
-def _(rows, t, k, n_labels, w):
+@implements(prefetch_outer, SparseRows)
+def _(rows, t, n_active, active, n_labels, w, first, last):
     if w.shape[0] > BEYOND_A_CACHE:
-        for p in range(rows.indptr[t], rows.indptr[t + 1]):
-            prefetch(w, rows.indices[p] * n_labels + k, 1)
+        p, end = first_within(rows, t, first), rows.indptr[t + 1]
+        while p < end and rows.indices[p] < last:
+            for j in range(n_active):
+                prefetch(w, rows.indices[p] * n_labels + active[j], 1)
+            p += 1
 
 
 @implements(row_dot, DenseRows)

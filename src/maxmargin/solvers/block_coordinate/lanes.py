@@ -98,7 +98,7 @@ def take_over(problem, run, lane, changes, side):
             for move in range(n_moves):
                 announce_changes(problem, block[move], keys, begin_of(end, move), end[move])
             for move in range(n_moves):
-                announce_changed_weights(problem, block[move], keys, begin_of(end, move), end[move], run.w)
+                announce_changed_weights(problem, run.work, block[move], keys, begin_of(end, move), end[move], run.w)
             for move in range(n_moves):
                 i, first, scale = block[move], begin_of(end, move), problem.weight[block[move]] / run.lam
                 add_changes(problem, run.work, i, keys, values, first, end[move], scale, run.w)

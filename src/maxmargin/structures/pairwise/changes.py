@@ -21,7 +21,7 @@ from ..changes import (
     tells_changes,
 )
 from ..directions import BetweenCorners, ToCorner
-from ..rows import has_features, prefetch_label_weights, prefetch_rows
+from ..rows import has_features, prefetch_outer, prefetch_rows
 from .layout import PairwiseProblem, link_weights
 from .links import Alike, Successive, n_links
 from .moves import list_site
@@ -132,12 +132,22 @@ def _(problem, i, keys, first, last):
 
 
 @implements(announce_changed_weights, PairwiseProblem)
-def _(problem, i, keys, first, last, w):
-    begin, n_labels, j = problem.sites.offsets[i], problem.cost.shape[0], first
+def _(problem, work, i, keys, first, last, w):
+    sites, n_labels, j = problem.sites, problem.cost.shape[0], first
     while j < last and keys[j] >= 0:
-        t = keys[j] // n_labels
-        prefetch_label_weights(problem.sites.rows, begin + t, keys[j] - t * n_labels, n_labels, w)
-        j += 1
+        t, count = keys[j] // n_labels, take_site(keys, j, last, n_labels, work.active)
+        prefetch_outer(sites.rows, sites.offsets[i] + t, count, work.active, n_labels, w, 0, sites.n_rows)
+        j += count
+
+
+@helper
+def take_site(keys, first, last, n_labels, active):
+    """The labels of one site, which keys are listed of from `first` on; returns how many there are."""
+    t, count = keys[first] // n_labels, 0
+    while first + count < last and t * n_labels <= keys[first + count] < (t + 1) * n_labels:
+        active[count] = keys[first + count] - t * n_labels
+        count += 1
+    return count
 
 
 @implements(add_changes, PairwiseProblem)
@@ -146,12 +156,9 @@ def _(problem, work, i, keys, values, first, last, scale, w):
     begin, end = sites.offsets[i], sites.offsets[i + 1]
     weights, j = site_weights(sites, n_labels, w), first
     while j < last and keys[j] >= 0:
-        t, count = keys[j] // n_labels, 0
-        while j < last and t * n_labels <= keys[j] < (t + 1) * n_labels:
-            work.active[count], work.values[count] = keys[j] - t * n_labels, values[j]
-            count += 1
-            j += 1
-        spread(sites, begin + t, begin, end, -scale, count, work.active, work.values, weights)
+        t, count = keys[j] // n_labels, take_site(keys, j, last, n_labels, work.active)
+        spread(sites, begin + t, begin, end, -scale, count, work.active, values[j : j + count], weights)
+        j += count
     of_links = link_weights(problem.links, sites, n_labels, w)
     while j < last:
         change_flat_score(work.scratch, of_links[0], n_labels, -1 - keys[j], -scale * values[j])

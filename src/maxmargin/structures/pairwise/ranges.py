@@ -7,7 +7,7 @@ import numpy as np
 from ..._compile import implements
 from ..._threads import equal_shares
 from ..directions import list_pair
-from ..rows import SparseRows, add_outer_within
+from ..rows import SparseRows, add_outer_within, prefetch_outer
 from ..weight_ranges import add_corner_within, ranges_of_rows
 from .layout import PairwiseProblem, link_weights
 from .links import add_difference, n_link_rows
@@ -30,6 +30,10 @@ def _(problem, work, i, scale, w, first, last):
     n_labels = problem.cost.shape[0]
     begin, end = sites.offsets[i], sites.offsets[i + 1]
     weights = site_weights(sites, n_labels, w)
+    for t in range(begin, end):
+        n_active = list_pair(problem.labels[t], work.labels[t - begin], work.active, work.values)
+        if n_active > 0:
+            prefetch_outer(sites.rows, t, n_active, work.active, n_labels, w, first, last)
     for t in range(begin, end):
         n_active = list_pair(problem.labels[t], work.labels[t - begin], work.active, work.values)
         if n_active > 0:
