@@ -1,6 +1,6 @@
 """Where threads of compiled code wait for each other; interpreted, nobody is there to wait for.
 
-A round of steps takes some hundred microseconds, a lock of the operating system ten of them. So each thread counts its
+A round of steps takes some ten microseconds, a lock of the operating system as many. So each thread counts its
 arrivals in a word of its own, and looks at those of the others until all have come; one that waits for long lets other
 threads have its core.
 """

@@ -110,7 +110,7 @@ def choose_lam(
         rows, offsets, _ = stack_sequences(X, lengths, estimator=type(single).__name__)
         X, y = [rows[a:b] for a, b in pairwise(offsets)], unstack(stack_labels(y, offsets), offsets)
     folds = _make_folds(single, X, y, check_sample_weight(sample_weight, len(y)), cv, given)
-    search = _Search(folds, Relative(float(eps), tol), scorer_for(scoring, y), single)
+    search = _Search(folds, Relative(float(eps), tol), scoring, y, single)
     usual = single._regularization(folds[0].encoded) / folds[0].times
     if values is None:
         search.go_down(usual)
@@ -135,29 +135,25 @@ def _make_folds(single: Any, X: Any, y: Any, weight: np.ndarray, cv: Any, given:
     one_class = is_classifier(single) and get_tags(single).target_tags.single_output  # a sample
     if cv is None:  # samples that lie together are often alike, and would be missing together
         cv = (StratifiedKFold if one_class else KFold)(FOLDS, shuffle=True, random_state=0)
-    labels, n_threads = y if one_class else None, count_threads(single.n_jobs)
-
-    def make(train: Any, test: Any) -> _Fold:
+    labels, folds = y if one_class else None, list[_Fold]()
+    for train, test in check_cv(cv, labels, classifier=one_class).split(X, labels):
         train, test = np.asarray(train), np.asarray(test)
         own, other = ({name: take(value, rows) for name, value in given.items()} for rows in (train, test))
-        encoded = _for_labels_of(single, y, weight, train).encode(
-            take(X, train), take(y, train), sample_weight=weight[train], **own
-        )
-        return _Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test), other)
-
-    calls = [partial(make, *split) for split in check_cv(cv, labels, classifier=one_class).split(X, labels)]
-    if not calls:
+        with sweeping_on(count_threads(single.n_jobs)):
+            encoded = _for_labels_of(single, y, weight, train).encode(
+                take(X, train), take(y, train), sample_weight=weight[train], **own
+            )
+        folds.append(_Fold(encoded, weight.sum() / weight[train].sum(), take(X, test), take(y, test), other))
+    if not folds:
         raise ValueError("cv has no folds: give one (training, test) pair of indices at least")
-    with sweeping_on(n_threads):
-        first = calls[0]()  # what is wrong with the data is wrong with any fold, as a rule
-    return [first, *one_by_one(calls[1:], n_threads)]
+    return folds
 
 
 class _Search:
     """What is known of some values of lam, and how to learn more."""
 
-    def __init__(self, folds: list[_Fold], allowed: Relative, scorer: Any, single: Any):
-        self.folds, self.allowed, self.scorer, self.single = folds, allowed, scorer, single
+    def __init__(self, folds: list[_Fold], allowed: Relative, scoring: Any, y: Any, single: Any):
+        self.folds, self.allowed, self.scorer, self.single = folds, allowed, scorer_for(scoring, y), single
         self.scores: dict[float, list[float]] = {}  # by lam: of all folds
         self.paths: list[Path] = []
         self.began, self.stopped, self.searched = time.perf_counter(), False, False
@@ -165,7 +161,8 @@ class _Search:
         n, compiled = len(folds), all(runs_compiled(fold.encoded.problem) for fold in folds)
         # threads that work on a fold each do not wait for each other; Python makes threads wait
         self.side_by_side = (n if self.n_threads >= n else n - n % self.n_threads) if compiled else 0
-        self.n_scorers = self.n_threads if compiled else 1
+        # those of a user's own may mind which thread asks them, and Ctrl-C waits for threads
+        self.n_scorers = 1 if callable(scoring) or not compiled else self.n_threads
 
     def go_down(self, usual: float) -> None:
         """From a lam that is large until scores fall; and up, if that was not large enough."""
@@ -215,7 +212,9 @@ class _Search:
     def _advance(self, path: Path) -> bool:
         """Solve for the next lam; whether that was done before a limit was reached."""
         limit, known = self.single.max_seconds, len(path)
-        left = None if limit is None else max(limit - (time.perf_counter() - self.began), 1e-9)
+        left = None if limit is None else limit - (time.perf_counter() - self.began)
+        if left is not None and left <= 0.0:  # though the weights there are may serve
+            return False
         path.resume(max_seconds=left, callbacks=[lambda breakpoint: True])
         if path.ended == Status.INTERRUPTED:
             raise KeyboardInterrupt

@@ -8,6 +8,7 @@ from maxmargin.inference import make_tree_plan
 from maxmargin.persistence.states import Classes
 from maxmargin.solvers import AwayStep, BlockFrankWolfe, Earlier, FrankWolfeStep, PairwiseStep, RepeatedStep
 from maxmargin.solvers.block_coordinate import lanes
+from maxmargin.solvers.block_coordinate.engine import BlockEngine
 from maxmargin.solvers.block_coordinate.lanes import SIDES, Rhythm, take_over, take_round
 from maxmargin.solvers.passes import weights_pass
 from maxmargin.structures import make_chain_problem, make_multiclass_problem
@@ -170,10 +171,44 @@ def test_threads_agree_with_taking_turns_interpreted(make, step, monkeypatch):
 def test_rounds_become_shorter_where_gains_do_not_add_up():
     rhythm = Rhythm(8)
     assert rhythm.after(0.5, 1.0).steps == 4
-    assert Rhythm(1).after(-1.0, 1.0).steps == 0  # no rounds any more
+    assert Rhythm(1).after(-1.0, 1.0).steps == 0  # no rounds for a while
     assert Rhythm(1).after(0.95, 1.0).steps == 2
     assert Rhythm(lanes.ROUND).after(0.95, 1.0).steps == lanes.ROUND  # and no longer
     assert rhythm.after(0.8, 1.0) == Rhythm(8, 2)
+
+
+def test_rounds_that_failed_are_tried_again_after_ever_longer():
+    rhythm, alone, tries = Rhythm(2), 0, []
+    for _ in range(1000):
+        if rhythm.steps == 0:
+            alone += rhythm.parts
+            rhythm = rhythm.later()
+        else:
+            tries.append((rhythm.steps, alone))
+            rhythm, alone = rhythm.after(0.1, 1.0), 0
+    assert tries[:6] == [(2, 0), (1, 0), (1, 4), (1, 8), (1, 16), (1, 32)]
+    assert rhythm._replace(steps=1).after(0.95, 1.0).steps == 2  # and grow where gains add up then
+
+
+def test_rounds_that_fail_at_first_come_back(monkeypatch):
+    problem, solver = chains(240), SOLVERS["pairwise, gaps, accelerated"]
+    steps, after = [], Rhythm.after
+    monkeypatch.setattr(Rhythm, "after", lambda self, *seen: after(self, *((0.1, 1.0) if len(steps) < 2 else seen)))
+    monkeypatch.setattr(BlockEngine, "take_steps", noting(BlockEngine.take_steps, steps))
+    two = solve(solver, problem, 2)
+    assert 0 in steps and steps[-1] > 0
+    one = solve(solver, problem, 1)
+    assert abs(one.primal - two.primal) <= one.gap + two.gap + 1e-12
+    assert two.gap <= 3.0 * one.gap
+
+
+def noting(take_steps, steps):
+    def noted(engine, *given):
+        take_steps(engine, *given)
+        if engine.lanes is not None:
+            steps.append(engine.rhythm.steps)
+
+    return noted
 
 
 def test_rounds_are_judged_ever_more_seldom_after_ever_longer_takes():

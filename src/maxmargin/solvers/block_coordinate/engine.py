@@ -232,6 +232,8 @@ class BlockEngine(Engine):
             self.take_together(self.lanes, n_steps, unseen)
             return
         self.follow(self.sampling.sampler(self.draws, n_steps, unseen, self.gaps), 0, n_steps)
+        if self.lanes is not None:  # which others have not followed
+            self.rhythm, self.lanes.agree = self.rhythm.later(), False
 
     def follow(self, sampler: Any, at: int, end: int) -> None:
         """Take the steps of a sampler from the one at a place on."""

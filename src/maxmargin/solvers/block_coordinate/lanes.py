@@ -153,11 +153,16 @@ def take_rounds(problem, run, lane, changes, bounds, at, r, copies, done):
 
 
 class Rhythm(NamedTuple):
-    """How long rounds are, and when that is judged again: ever more seldom, in ever longer takes."""
+    """How long rounds are, and when that is judged again: ever more seldom, in ever longer takes.
 
-    steps: int = ROUND  # of a thread in a round; 0: there are no rounds, since nothing that threads find adds up
+    Where not even rounds of one step add up, one thread has all steps for a while, for twice as long each time: early
+    steps have more in common than those that follow.
+    """
+
+    steps: int = ROUND  # of a thread in a round; 0: there are no rounds now
     pause: int = 1  # parts of a pass between two judgements
     since: int = 0  # parts of a pass since the last one
+    rest: int = PARTS_OF_A_PASS  # parts of a pass that one thread will have alone, when rounds fail the next time
 
     @property
     def parts(self) -> int:
@@ -170,15 +175,17 @@ class Rhythm(NamedTuple):
 
     def later(self) -> Rhythm:
         """After a take that was not judged."""
+        if self.steps == 0 and self.is_due:
+            return Rhythm(1, rest=self.rest)
         return self._replace(since=self.since + self.parts)
 
     def after(self, gained: float, counted: float) -> Rhythm:
         """When the dual gained so much where its steps counted so much."""
         if gained < POOR * counted:
-            return Rhythm(self.steps // 2)
+            return Rhythm(self.steps // 2, rest=self.rest) if self.steps > 1 else Rhythm(0, self.rest, 0, 2 * self.rest)
         if gained > RICH * counted and self.steps < ROUND:
-            return Rhythm(min(2 * self.steps, ROUND))
-        return Rhythm(self.steps, min(2 * self.pause, LONGEST_PAUSE))
+            return Rhythm(min(2 * self.steps, ROUND), rest=self.rest)
+        return Rhythm(self.steps, min(2 * self.pause, LONGEST_PAUSE), rest=self.rest)
 
 
 class Lanes:

@@ -21,7 +21,10 @@ def pick(sampler, k):
 
 @verb
 def peek(sampler, k):
-    """The block after that if it is known already, else -1."""
+    """The block after that, as far as it is known before the step, else -1; to be asked once a step, if at all.
+
+    Where blocks are drawn, it is drawn here.
+    """
 
 
 @verb
@@ -101,6 +104,8 @@ class Permutation(Sampling):
 @dataclass(frozen=True)
 class ByGaps(Permutation):
     """Blocks in proportion to their last known gaps, once every block was visited.
+
+    Each is drawn while the step before it is at work, among all others than the block of that step.
 
     Examples
     --------
