@@ -186,7 +186,8 @@ def make_pairwise_problem(
     gram_offsets = np.concatenate([[0], np.cumsum(pairs)]).astype(np.int64)
     if gram is None:
         gram = np.empty(gram_offsets[-1])
-        read = np.sum(pairs) * np.sum(entries) / max(1, n * np.sum(lengths))  # of a sample, on average
+        share = float(np.sum(entries)) / max(1, n * int(np.sum(lengths)))  # in floats, which do not overflow
+        read = float(np.sum(pairs)) * share  # of a sample, on average
         sweep(n, int(read), lambda first, last: fill_gram(sites, gram_offsets, gram, first, last))
     return PairwiseProblem(
         sites=sites,
